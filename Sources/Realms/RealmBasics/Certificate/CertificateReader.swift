@@ -14,10 +14,19 @@ struct CertificateReader: Sendable {
     let mapping: MappingFile?
     let clock: WallClock
 
-    init(_ settings: CertificateSettings, clock: WallClock, log: RealmLog?) throws(FileFault) {
-        self.settings = settings
+    /// Reads the properties of the realm, or the options of the module in another realm, and the mapping file.
+    init<Fault>(_ settings: Settings<Fault>) throws(Fault) {
+        guard let clock = settings.services[WallClock.self] else {
+            throw Fault("this program has no clock that checks certificates", setting: nil)
+        }
         self.clock = clock
-        mapping = if let path = settings.mappingFile { try MappingFile(path, log: log) } else { nil }
+        self.settings = try CertificateSettings(settings)
+        guard let path = self.settings.mappingFile else {
+            mapping = nil
+            return
+        }
+        mapping = try Result { () throws(FileFault) in try MappingFile(path, log: settings.services[RealmLog.self]) }
+            .mapError { Fault($0.description, setting: "mapping-file") }.get()
     }
 
     /// Returns the user of a certificate in DER that TLS has verified; throws the reason why it is not accepted.

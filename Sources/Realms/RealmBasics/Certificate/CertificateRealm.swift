@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Bytes
-internal import Files
 internal import OpenSSLKit
 public import RealmKit
 
@@ -32,23 +31,17 @@ public struct CertificateRealm: Realm {
     /// The authentication type `certificate`.
     public var authType: String { "certificate" }
 
-    /// Reads the properties and the mapping file.
+    /// Reads the properties and the mapping file; throws if they contradict each other or the file cannot be used.
     ///
-    /// - Parameter properties: The properties of the schema. The services must contain a `WallClock`. If they contain a
-    ///   `RealmLog`, it receives the errors of later versions of the mapping file.
-    /// - Throws: ``BadRealm`` if the properties contradict each other or the mapping file cannot be used.
+    /// The services must contain a `WallClock`. If they contain a `RealmLog`, it receives the errors of later versions of the
+    /// mapping file.
     public init(_ properties: RealmProperties) throws(BadRealm) {
         jaasContext = try properties.jaasContext
-        guard let clock = properties.services[WallClock.self] else {
-            throw BadRealm("this program has no clock that checks certificates")
-        }
-        let settings = try CertificateSettings(properties)
+        reader = try CertificateReader(properties)
+        let issuers = reader.settings.issuers
         warnings =
-            Self.warnings("issuers", settings.issuers.accepted ?? [])
-            + Self.warnings("issuer-domains", settings.issuers.domains?.map(\.issuer) ?? [])
-        reader = try Result { () throws(FileFault) in
-            try CertificateReader(settings, clock: clock, log: properties.services[RealmLog.self])
-        }.mapError { BadRealm($0.description, setting: "mapping-file") }.get()
+            Self.warnings("issuers", issuers.accepted ?? [])
+            + Self.warnings("issuer-domains", issuers.domains?.map(\.issuer) ?? [])
     }
 
     private static func warnings(_ setting: String, _ issuers: [String]) -> [RealmWarning] {
@@ -87,13 +80,16 @@ extension CertificateRealm: RefreshingRealm {
         guard let mapping = reader.mapping else { return .unknown }
         let groups = await mapping.current().groups(of: user)
         guard !groups.isEmpty else { return .gone }
-        do throws(OpenSSLError) {
-            // The count of each entry's groups keeps the entries apart.
-            let fields = groups.flatMap { ["\($0.count)"] + $0 }
-            return .present(SecurityStamp(try Digest.sha256(fields: ["CertificateRealm"] + fields).bytes))
-        } catch {
-            return .unknown
-        }
+        // The count of each entry's groups keeps the entries apart.
+        return UserState(fields: ["CertificateRealm"] + groups.flatMap { ["\($0.count)"] + $0 })
+    }
+}
+
+extension UserState {
+    /// The state of a user who may sign in, with a stamp of texts; unknown if OpenSSL fails.
+    init(fields: [String], expiry: Int? = nil) {
+        self =
+            (try? Digest.sha256(fields: fields)).map { .present(SecurityStamp($0.bytes, expiry: expiry)) } ?? .unknown
     }
 }
 
@@ -112,23 +108,15 @@ public struct CertificateLoginModule: CertificateNamingModule {
     private let reader: CertificateReader
 
     /// Creates the module for any realm; in a ``CertificateRealm`` no option may be set.
-    ///
-    /// - Throws: ``BadModule`` if the options contradict each other, or the mapping file cannot be used.
     public init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
-        if let realm = realm as? CertificateRealm {
-            for option in Self.options.properties where options.has(option.name) {
-                throw BadModule("is a property of the realm: set it there", setting: option.name)
-            }
-            reader = realm.reader
+        guard let realm = realm as? CertificateRealm else {
+            reader = try CertificateReader(options)
             return
         }
-        guard let clock = options.services[WallClock.self] else {
-            throw BadModule("this program has no clock that checks certificates")
+        for option in Self.options.properties where options.has(option.name) {
+            throw BadModule("is a property of the realm: set it there", setting: option.name)
         }
-        let settings = try CertificateSettings(options)
-        reader = try Result { () throws(FileFault) in
-            try CertificateReader(settings, clock: clock, log: options.services[RealmLog.self])
-        }.mapError { BadModule($0.description, setting: "mapping-file") }.get()
+        reader = realm.reader
     }
 
     /// Returns the name of a certificate that this module accepts.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Bytes
 internal import Files
 internal import RealmKit
 
@@ -115,9 +116,8 @@ struct CertificateSettings: Sendable {
     private static func texts<Fault>(_ name: String, _ settings: Settings<Fault>) throws(Fault) -> [String]? {
         guard settings.has(name) else { return nil }
         guard Fault.self == BadModule.self else { return try settings.list(name) }
-        return try settings.string(name).split(separator: "|", omittingEmptySubsequences: false).map { entry in
-            String(decoding: entry.utf8.drop { $0 == 0x20 }.reversed().drop { $0 == 0x20 }.reversed(), as: UTF8.self)
-        }
+        return try settings.string(name).split(separator: "|", omittingEmptySubsequences: false)
+            .map { IssuerRules.trimmed(Array($0.utf8)[...]) }
     }
 }
 
@@ -139,6 +139,7 @@ enum NameSource: String, Sendable, Hashable, CaseIterable {
     case mapping
 }
 
+/// A type of the parts of a distinguished name.
 struct NamePartType: Sendable, Hashable {
     /// The object identifier, such as `2.5.4.11`.
     let identifier: String
@@ -162,11 +163,9 @@ struct NamePartType: Sendable, Hashable {
             return
         }
         let numbers = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard numbers.count > 1, numbers.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(Self.isDigit) }) else {
+        guard numbers.count > 1, numbers.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(ASCII.isDigit) }) else {
             return nil
         }
         identifier = text
     }
-
-    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 }
