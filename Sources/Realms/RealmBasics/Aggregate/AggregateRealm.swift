@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Bytes
-internal import OpenSSLKit
 public import RealmKit
 
 /// A realm that authenticates its users in one realm, and takes further groups and attributes from other realms.
@@ -40,40 +39,19 @@ public struct AggregateRealm: Realm {
     /// The authentication type `aggregate`.
     public var authType: String { "aggregate" }
 
-    /// Creates the realm.
+    /// Creates the realm; throws if a rule of `name-mapping` is malformed, or `authorization-deadline` is out of bounds.
     ///
-    /// - Parameter properties: The properties of the schema. If the services contain a `RealmLog`, it receives a line
-    ///   when a realm of `authorization` becomes unavailable or available again.
-    /// - Throws: ``BadRealm`` if a rule of `name-mapping` is malformed, or `authorization-deadline` is out of bounds.
+    /// If the services contain a `RealmLog`, it receives a line when a realm of `authorization` becomes unavailable or
+    /// available again.
     public init(_ properties: RealmProperties) throws(BadRealm) {
         jaasContext = try properties.jaasContext
         authentication = try properties.realm("authentication")
-        let deadline = try properties.duration("authorization-deadline")
-        guard (.milliseconds(10) ... .seconds(300)).contains(deadline) else {
-            throw BadRealm("is a time from 10ms to 5m", setting: "authorization-deadline")
-        }
+        authorization = try Authorization(properties, clock: authentication.stack.clock)
         let rules = try properties.list("name-mapping")
-        let mapping = try Result { () throws(BadValue) in try NameMapping(rules) }
-            .mapError { BadRealm($0.description, setting: "name-mapping") }.get()
-        warnings = mapping.unusedRules.map { rule in
-            RealmWarning(
-                "the rule \(rules[rule.number]) is never applied: \(rule.reason)",
-                setting: "name-mapping",
-                word: rule.number
-            )
+        warnings = authorization.mapping.unusedRules.map { rule in
+            let message = "the rule \(rules[rule.number]) is never applied: \(rule.reason)"
+            return RealmWarning(message, setting: "name-mapping", word: rule.number)
         }
-        authorization = Authorization(
-            realms: try properties.realms("authorization"),
-            mapping: mapping,
-            whenUnavailable: WhenUnavailable(rawValue: try properties.string("when-unavailable")) ?? .stop,
-            deadline: deadline,
-            clock: authentication.stack.clock,
-            log: properties.services[RealmLog.self].map { log in
-                let realmName = properties.realmName
-                return RealmLog { level, message in log("realm \(realmName): \(message)", level) }
-            }
-        )
-        authorization.warnAboutContinuing()
     }
 
     /// Returns the groups of a user in the authentication realm and in the authorization realms.
@@ -130,7 +108,7 @@ extension AggregateRealm: RefreshingRealm {
                 fields.append("gone")
             }
         }
-        return Self.state(fields, expiry: expiry)
+        return UserState(fields: fields, expiry: expiry)
     }
 
     /// Returns a user's state in another realm; a realm that knows no states has the same stamp for all users.
@@ -143,14 +121,6 @@ extension AggregateRealm: RefreshingRealm {
 
     private static func text(_ stamp: SecurityStamp) -> String {
         stamp.bytes.map { String($0, radix: 16) }.joined(separator: ".")
-    }
-
-    private static func state(_ fields: [String], expiry: Int?) -> UserState {
-        do throws(OpenSSLError) {
-            return .present(SecurityStamp(try Digest.sha256(fields: fields).bytes, expiry: expiry))
-        } catch {
-            return .unknown
-        }
     }
 }
 

@@ -26,24 +26,22 @@ final class Authorization: Sendable {
     /// The names of the realms that were unavailable when they were asked last.
     private let unavailable = Mutex<Set<UTF8Text>>([])
 
-    init(
-        realms: [BoundRealm],
-        mapping: NameMapping,
-        whenUnavailable: WhenUnavailable,
-        deadline: Duration,
-        clock: any LoginClock,
-        log: RealmLog?
-    ) {
-        self.realms = realms
-        self.mapping = mapping
-        self.whenUnavailable = whenUnavailable
-        self.deadline = deadline
+    /// Reads the properties of an ``AggregateRealm``, and warns if logins go on without the groups of unavailable realms.
+    init(_ properties: RealmProperties, clock: any LoginClock) throws(BadRealm) {
+        deadline = try properties.duration("authorization-deadline")
+        guard (.milliseconds(10) ... .seconds(300)).contains(deadline) else {
+            throw BadRealm("is a time from 10ms to 5m", setting: "authorization-deadline")
+        }
+        let rules = try properties.list("name-mapping")
+        mapping = try Result { () throws(BadValue) in try NameMapping(rules) }
+            .mapError { BadRealm($0.description, setting: "name-mapping") }.get()
+        realms = try properties.realms("authorization")
+        whenUnavailable = WhenUnavailable(rawValue: try properties.string("when-unavailable")) ?? .stop
         self.clock = clock
-        self.log = log
-    }
-
-    /// Warns that logins go on without the groups of unavailable realms, if the configuration says so.
-    func warnAboutContinuing() {
+        let realmName = properties.realmName
+        log = properties.services[RealmLog.self].map { log in
+            RealmLog { level, message in log("realm \(realmName): \(message)", level) }
+        }
         guard whenUnavailable == .continue, !realms.isEmpty else { return }
         let names = realms.map(\.name).joined(separator: ", ")
         log?(
