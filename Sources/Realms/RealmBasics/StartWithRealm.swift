@@ -24,10 +24,7 @@ public struct StartWithRealm: Realm {
     /// The authentication type `X-TECH MyRealm`.
     public var authType: String { "X-TECH MyRealm" }
 
-    /// Creates the realm.
-    ///
-    /// - Parameter properties: The properties `jaas-context` and `startWith`.
-    /// - Throws: ``BadRealm`` if `startWith` is empty, because every name would match.
+    /// Creates the realm; throws if `startWith` is empty, because every name would match.
     public init(_ properties: RealmProperties) throws(BadRealm) {
         jaasContext = try properties.jaasContext
         startWith = try properties.string("startWith")
