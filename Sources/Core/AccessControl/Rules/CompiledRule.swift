@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Bytes
-package import RealmKit
+public import RealmKit
 
 extension ProtectionRules {
     /// A rule as an object, with tables of its names; rules are compared by identity, which is faster than by content.
@@ -11,17 +11,15 @@ extension ProtectionRules {
         let realmField: RealmField
         private let realms: NameSet
         private let networks: CIDRSet
-        private let requirements: [Requirement]
+        private let requirements: [@Sendable (SignedInUser) -> Bool]
 
         init(_ rule: ProtectRule) {
             self.rule = rule
             realmField = RealmField(rule.realms, rule.whenUnavailable)
             realms = NameSet(rule.realms)
             networks = CIDRSet(rule.networks)
-            requirements = rule.requirements.map { Requirement($0) }
+            requirements = rule.requirements.map(\.check)
         }
-
-        func matches(_ method: String) -> Bool { rule.methods.isEmpty || rule.matches(method: method) }
 
         /// As ``ProtectRule/matches(peer:)``.
         func matches(peer: String?) -> Bool {
@@ -37,60 +35,64 @@ extension ProtectionRules {
             switch rule.access {
             case .open: true
             case .nobody: false
-            case .users: hasRealm(user.realm) && requirements.contains { $0.isMet(by: user) }
+            case .users: hasRealm(user.realm) && requirements.contains { $0(user) }
             }
         }
     }
 }
 
-/// A requirement with tables of its names.
-private enum Requirement: Sendable {
-    case any
-    case users(NameSet)
-    case groups(NameSet)
-    case roles([Role])
-    case attribute(String, NameSet)
+extension ProtectRule {
+    /// Returns whether the rule allows all requests, or the user belongs to one of its realms and meets one of its
+    /// requirements; names are compared byte by byte.
+    public func allows(_ user: SignedInUser) -> Bool { ProtectionRules.CompiledRule(self).allows(user) }
 
-    struct Role: Sendable {
-        let realms: NameSet
-        let groups: NameSet
-        let users: NameSet
-
-        func isHeld(by user: SignedInUser) -> Bool {
-            guard realms.isEmpty || realms.contains(user.realm) else { return false }
-            return users.contains(user.username.text) || groups.containsGroup(of: user)
-        }
+    /// Returns whether the rule applies to a method: it names the method, or none; GET includes HEAD (RFC 9110 section 9.3.2).
+    public func matches(method: String) -> Bool {
+        methods.isEmpty || methods.contains { $0.hasBytes(of: method) }
+            || method.hasBytes(of: "HEAD") && methods.contains("GET")
     }
 
-    init(_ requirement: ProtectRule.Requirement) {
-        switch requirement {
-        case .any: self = .any
-        case .users(let names): self = .users(NameSet(names))
-        case .groups(let names): self = .groups(NameSet(names))
-        case .roles(let roles):
-            self = .roles(
-                roles.map {
-                    Role(realms: NameSet($0.realms), groups: NameSet($0.groups), users: NameSet($0.users))
-                }
-            )
-        case .attribute(let name, let values): self = .attribute(name, NameSet(values))
-        }
-    }
-
-    func isMet(by user: SignedInUser) -> Bool {
-        switch self {
-        case .any: true
-        case .users(let names): names.contains(user.username.text)
-        case .groups(let names): names.containsGroup(of: user)
-        case .roles(let roles): roles.contains { $0.isHeld(by: user) }
-        case .attribute(let name, let values): user.attributes.values(of: name).contains { values.contains($0) }
-        }
+    /// Returns whether an address is in a network of the rule, or the rule names none; a text that is not an address is in
+    /// no network.
+    public func matches(peer: String?) -> Bool {
+        guard !networks.isEmpty else { return true }
+        guard let address = peer.flatMap({ NetworkAddress($0[...]) }) else { return false }
+        return networks.contains { $0.contains(address) }
     }
 }
 
 extension ProtectRule.Requirement {
     /// Returns whether a user meets the requirement.
-    package func isMet(by user: SignedInUser) -> Bool { Requirement(self).isMet(by: user) }
+    package func isMet(by user: SignedInUser) -> Bool { check(user) }
+
+    /// The check of a user, with tables of the names.
+    fileprivate var check: @Sendable (SignedInUser) -> Bool {
+        switch self {
+        case .any: return { _ in true }
+        case .users(let names):
+            let names = NameSet(names)
+            return { names.contains($0.username.text) }
+        case .groups(let names):
+            let names = NameSet(names)
+            return { names.containsGroup(of: $0) }
+        case .roles(let roles):
+            let checks = roles.map(\.check)
+            return { user in checks.contains { $0(user) } }
+        case .attribute(let name, let values):
+            let values = NameSet(values)
+            return { user in user.attributes.values(of: name).contains { values.contains($0) } }
+        }
+    }
+}
+
+extension Role {
+    fileprivate var check: @Sendable (SignedInUser) -> Bool {
+        let (realms, groups, users) = (NameSet(realms), NameSet(groups), NameSet(users))
+        return { user in
+            guard realms.isEmpty || realms.contains(user.realm) else { return false }
+            return users.contains(user.username.text) || groups.containsGroup(of: user)
+        }
+    }
 }
 
 /// Names that are looked up byte by byte, in a time that does not depend on their number.

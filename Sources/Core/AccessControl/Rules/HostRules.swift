@@ -30,7 +30,7 @@ final class HostRules: Sendable {
     /// Returns nil if no rule matches the path.
     func match(_ path: RequestPath, _ method: String) -> ProtectionRules.Match? {
         guard let index = pathTable.index(for: path) else { return nil }
-        for compiled in paths[index].rules where compiled.matches(method) { return .rule(compiled) }
+        for compiled in paths[index].rules where compiled.rule.matches(method: method) { return .rule(compiled) }
         return .uncovered(allowed: paths[index].allowed, by: paths[index].rules)
     }
 
