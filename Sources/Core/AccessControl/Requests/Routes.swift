@@ -28,41 +28,40 @@ package struct Routes: Sendable, Hashable {
         prefixSegments = prefix.split(separator: "/").map { UTF8Text(String($0)) }
     }
 
-    package var signIn: String { path(.signIn) }
-    package var step: String { path(.signIn) + "/step" }
-    package var enter: String { path(.enter) }
-    package var signOut: String { path(.signOut) }
-    package var account: String { path(.account) }
-    package var accountEnd: String { path(.account) + "/end" }
+    package var signIn: String { "\(prefix)/sign-in" }
+    package var step: String { "\(prefix)/sign-in/step" }
+    package var enter: String { "\(prefix)/enter" }
+    package var signOut: String { "\(prefix)/sign-out" }
+    package var account: String { "\(prefix)/account" }
+    package var accountEnd: String { "\(prefix)/account/end" }
 
-    package func path(of asset: PageAsset) -> String { path(asset.segment) }
+    package func path(of asset: PageAsset) -> String { "\(prefix)/\(asset.rawValue)" }
 
-    private func path(_ segment: SignInSettings.Segment) -> String { "\(prefix)/\(segment.rawValue)" }
+    /// The routes of the paths of one or two segments after the prefix, without a name in them.
+    private static let pages: [UTF8Text: [UTF8Text?: Route]] = [
+        "sign-in": [nil: .signIn, "step": .step], "enter": [nil: .enter], "sign-out": [nil: .signOut],
+        "account": [nil: .account, "end": .accountEnd], "sessions": [nil: .sessions],
+        "session": [nil: .session, "refresh": .sessionRefresh, "events": .sessionEvents],
+        "style.css": [nil: .asset(.style)], "session.js": [nil: .asset(.script)], "logo": [nil: .asset(.logo)],
+        "jwks.json": [nil: .asset(.identityKeys)],
+    ]
 
     /// Returns the route of a path; nil if it has none.
     package func route(at path: RequestPath) -> Route? {
         guard let (first, rest) = split(path) else { return nil }
         if first == Self.forwardAuth { return forwardAuthRoute(rest, endsInSlash: path.endsInSlash) }
-        if hasRealmAPI, first == Self.realms { return path.endsInSlash ? nil : realmRoute(rest) }
-        guard !path.endsInSlash, let segment = Self.segments[first] else { return nil }
-        switch (segment, rest.count) {
-        case (.signIn, 0): return .signIn
-        case (.signIn, 1) where rest.first == "step": return .step
-        case (.enter, 0): return .enter
-        case (.signOut, 0): return .signOut
-        case (.account, 0): return .account
-        case (.account, 1) where rest.first == "end": return .accountEnd
-        case (.style, 0): return .asset(.style)
-        case (.script, 0): return .asset(.script)
-        case (.logo, 0) where hasLogo: return .asset(.logo)
-        case (.identityKeys, 0) where hasIdentityKeys: return .asset(.identityKeys)
-        case (.session, 0): return .session
-        case (.session, 1) where rest.first == "refresh": return .sessionRefresh
-        case (.session, 1) where rest.first == "events": return .sessionEvents
-        case (.sessions, 0): return .sessions
-        case (.sessions, 1): return rest.first.map { .oneSession($0) }
-        default: return nil
-        }
+        guard !path.endsInSlash else { return nil }
+        if hasRealmAPI, first == Self.realms { return realmRoute(rest) }
+        guard rest.count < 2 else { return nil }
+        if first == "sessions", let id = rest.first { return .oneSession(id) }
+        let route = Self.pages[first]?[rest.first]
+        return route == .asset(.logo) && !hasLogo || route == .asset(.identityKeys) && !hasIdentityKeys ? nil : route
+    }
+
+    /// Returns the paths of the pages and of the session API, below which no rule has an effect; without that of the identity
+    /// keys, which applications read.
+    package var pagePaths: [String] {
+        Self.pages.keys.filter { $0 != "jwks.json" && (hasLogo || $0 != "logo") }.map { "\(prefix)/\($0.string)" }
     }
 
     /// Returns the route of the path `realms`, or of a path below it.
@@ -128,46 +127,25 @@ package struct Routes: Sendable, Hashable {
     /// cause a loop, nor to forward authentication and the session API, which are not pages.
     package func canReturn(to path: RequestPath) -> Bool {
         guard let (first, _) = split(path) else { return true }
-        if first == Self.forwardAuth { return false }
-        switch Self.segments[first] {
-        case .signIn, .enter, .signOut, .session, .sessions: return false
-        case nil, .account, .style, .script, .logo, .identityKeys: return true
-        }
+        return ![Self.forwardAuth, "sign-in", "enter", "sign-out", "session", "sessions"].contains(first)
     }
 
     private static let forwardAuth: UTF8Text = "auth"
     private static let page: UTF8Text = "page"
     private static let realms: UTF8Text = "realms"
-    private static let segments = Dictionary(
-        uniqueKeysWithValues: SignInSettings.Segment.allCases.map { (UTF8Text($0.rawValue), $0) }
-    )
 }
 
 /// A file that is the same for all clients: a style sheet, a script, an image or the keys of identity tokens.
-package enum PageAsset: Sendable, Hashable, CaseIterable {
-    case style
+package enum PageAsset: String, Sendable, Hashable, CaseIterable {
+    case style = "style.css"
     /// The script that receives session events.
-    case script
+    case script = "session.js"
     /// The logo of the brand.
     case logo
     /// The public keys of identity tokens.
-    case identityKeys
+    case identityKeys = "jwks.json"
 
-    package var isForSignIn: Bool {
-        switch self {
-        case .script: true
-        case .style, .logo, .identityKeys: false
-        }
-    }
-
-    fileprivate var segment: SignInSettings.Segment {
-        switch self {
-        case .style: .style
-        case .script: .script
-        case .logo: .logo
-        case .identityKeys: .identityKeys
-        }
-    }
+    package var isForSignIn: Bool { self == .script }
 }
 
 /// A route: one entry of the table ``Routes``.

@@ -12,10 +12,6 @@ public struct SignInSettings: Sendable, Hashable {
         public let port: Int
 
         /// Creates an origin.
-        ///
-        /// - Parameters:
-        ///   - host: The host, in lower case.
-        ///   - port: The port.
         public init(host: String, port: Int) {
             self.host = host
             self.port = port
@@ -23,22 +19,6 @@ public struct SignInSettings: Sendable, Hashable {
 
         /// The origin as text, such as `https://app.example.com` or `https://app.example.com:8443`.
         public var description: String { port == 443 ? "https://\(host)" : "https://\(host):\(port)" }
-    }
-
-    /// The first path segment after the prefix of each sign-in page and of the session API, to which no rules apply.
-    package enum Segment: String, Sendable, CaseIterable {
-        case signIn = "sign-in"
-        case enter
-        case signOut = "sign-out"
-        case account
-        case session
-        case sessions
-        case style = "style.css"
-        case script = "session.js"
-        /// The logo of the brand; the path exists only if there is one.
-        case logo
-        /// The keys of identity tokens; the path exists only if applications get tokens.
-        case identityKeys = "jwks.json"
     }
 
     /// The origin of the sign-in host, which signs users in for all hosts; nil if each host has its own sign-in page.
@@ -63,11 +43,6 @@ public struct SignInSettings: Sendable, Hashable {
     public var brand = SignInBrand()
     /// The translations of the pages: English, German, French, and those of translation files.
     package var translations = Translations()
-
-    /// The segments of the pages that exist with these settings.
-    package var segments: [Segment] {
-        Segment.allCases.filter { $0 != .identityKeys && ($0 != .logo || brand.logo != nil) }
-    }
 
     /// Creates the default settings.
     public init() {}
@@ -112,8 +87,6 @@ public struct SignInBrand: Sendable, Hashable {
         /// Creates a logo; nil if the bytes are neither an SVG nor a PNG image.
         ///
         /// The format is that of the content, not that of the name of the file.
-        ///
-        /// - Parameter bytes: The bytes of the file.
         public init?(_ bytes: [UInt8]) {
             if Self.isPNG(bytes) {
                 format = .png

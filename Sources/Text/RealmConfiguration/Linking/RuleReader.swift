@@ -66,8 +66,8 @@ struct RuleReader {
         let prefix = server.signIn.prefix
         let statement = "with server { sign-in { prefix /gatehouse; } }"
         let isWithin = { (page: String) in "\(rule.path)/".utf8.starts(with: "\(page)/".utf8) }
-        let pages = hasPages ? server.signIn.segments.map { "\(prefix)/\($0.rawValue)" } : []
-        if let page = pages.first(where: isWithin) {
+        let pages = Routes(prefix: prefix, hasLogo: server.signIn.brand.logo != nil).pagePaths
+        if hasPages, let page = pages.first(where: isWithin) {
             let hint = "set another path for the pages \(statement)"
             builder.warn(at: range, "the rule has no effect: \(page) is a sign-in page", hint: hint)
         }
