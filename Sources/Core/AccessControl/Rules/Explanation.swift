@@ -23,15 +23,7 @@ public struct Explanation: Sendable, Hashable {
         /// A lock refuses new sign-ins, and ends no session.
         public let lock: String?
 
-        /// A hypothetical request.
-        ///
-        /// - Parameters:
-        ///   - method: The method.
-        ///   - url: A URL of http or https, or a path.
-        ///   - user: The signed-in user of the request; nil if there is none.
-        ///   - peer: The address that the request comes from; nil if it is not known.
-        ///   - obstacle: The reason why the realm lets the user not sign in; nil if the user may sign in.
-        ///   - lock: The end and the reason of the lock of the user's account; nil if the account is not locked.
+        /// Creates a hypothetical request.
         public init(
             method: String,
             url: String,
@@ -48,10 +40,7 @@ public struct Explanation: Sendable, Hashable {
             self.lock = lock
         }
 
-        /// Returns whether a text is a valid client address.
-        ///
-        /// - Parameter text: The text.
-        /// - Returns: True if the text is an IPv4 or IPv6 address without a port.
+        /// Returns whether a text is an IPv4 or IPv6 address without a port.
         public static func isAddress(_ text: String) -> Bool { NetworkAddress(text[...]) != nil }
     }
 
@@ -70,12 +59,8 @@ public struct Explanation: Sendable, Hashable {
 extension ProtectionRules {
     /// Returns the decision about a hypothetical request and the reason for it.
     ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - pages: The prefix of the sign-in pages; nil if there are no sign-in pages. No rule applies to these pages.
-    ///   - realmAPI: The prefix of the realm API; nil if it is disabled. No rule applies to the realm API.
-    ///   - isBehindProxy: True if a proxy asks about requests. Then a request for a host that no rule is for is denied.
-    /// - Returns: The decision, with a line for each rule.
+    /// No rule applies to the sign-in pages below the prefix `pages`, and to the realm API below `realmAPI`, each nil if it does
+    /// not exist. If a proxy asks about requests, a request for a host that no rule is for is denied.
     public func explain(
         _ request: Explanation.Request,
         pages: String? = nil,
@@ -84,31 +69,30 @@ extension ProtectionRules {
     ) -> Explanation {
         let target: (host: RequestHost?, path: PathReadings)
         switch read(request.url, isBehindProxy: isBehindProxy) {
-        case .failure(let ambiguity): return Explanation(status: 400, lines: ["400: \(ambiguity.reason)"])
+        case .failure(let ambiguity): return Explanation(400, ambiguity.reason)
         case .success(let read): target = read
         }
         let path = target.path.path
         if let pages, let route = Routes(prefix: pages).route(at: path) {
             guard route.isPage else {
-                let line = "403: only trusted proxies may send forward authentication requests"
-                return Explanation(status: 403, lines: [line])
+                return Explanation(403, "only trusted proxies may send forward authentication requests")
             }
-            let line = "200: the path belongs to the sign-in pages or the session API, to which no rule applies"
-            return Explanation(status: 200, lines: [line])
+            return Explanation(
+                200,
+                "the path belongs to the sign-in pages or the session API, to which no rule applies"
+            )
         }
         if let realmAPI {
             switch Routes(prefix: realmAPI, hasRealmAPI: true).route(at: path) {
             case .realms, .realmCheck:
-                let line = "401: the path belongs to the realm API, to which no rule applies and which needs a token"
-                return Explanation(status: 401, lines: [line])
-            case nil, .signIn, .step, .enter, .signOut, .account, .accountEnd, .asset, .session,
-                .sessionRefresh, .sessionEvents, .sessions, .oneSession, .forwardAuth:
-                break
+                let reason = "the path belongs to the realm API, to which no rule applies and which needs a token"
+                return Explanation(401, reason)
+            default: break
             }
         }
         let match = match(host: target.host, path: target.path, method: request.method)
         let (status, reason) = Self.answer(match, request, isForwarded: isBehindProxy && target.host != nil)
-        var lines = ["\(status): \(reason)"]
+        var lines: [String] = []
         if target.host == nil, hosts.contains(where: { $0.host != .any }) {
             lines.append("the URL has no host, so rules for hosts are skipped")
         }
@@ -124,31 +108,22 @@ extension ProtectionRules {
                 reached.append(compiled)
             }
         }
-        var foreign = 0
-        for rules in hosts {
-            guard rules.matches(target.host) else {
-                foreign += rules.paths.reduce(0) { $0 + $1.rules.count }
-                continue
-            }
-            for pathRules in rules.paths {
-                for compiled in pathRules.rules {
-                    var reason = Self.reason(
-                        compiled,
-                        match,
-                        pathRules.matches(path),
-                        request.method
-                    )
-                    if reached.contains(where: { $0 === compiled }) { reason = "a reading of the path leads here" }
-                    let methods = compiled.rule.methods.map { " \($0)" }.joined()
-                    let name = [compiled.rule.place, "protect", compiled.rule.target + methods].filter { !$0.isEmpty }
-                    lines.append("  \(name.joined(separator: " ")): \(reason)")
-                }
+        for pathRules in hosts.filter({ $0.matches(target.host) }).flatMap(\.paths) {
+            for compiled in pathRules.rules {
+                let isReached = reached.contains { $0 === compiled }
+                let effect = Self.effect(of: compiled, match, isPath: pathRules.matches(path), method: request.method)
+                let methods = compiled.rule.methods.map { " \($0)" }.joined()
+                let name = [compiled.rule.place, "protect", compiled.rule.target + methods].filter { !$0.isEmpty }
+                lines.append(
+                    "  \(name.joined(separator: " ")): \(isReached ? "a reading of the path leads here" : effect)"
+                )
             }
         }
-        if foreign > 0 {
-            lines.append(foreign == 1 ? "  1 rule applies to another host" : "  \(foreign) rules apply to other hosts")
+        let others = hosts.filter { !$0.matches(target.host) }.flatMap(\.paths).reduce(0) { $0 + $1.rules.count }
+        if others > 0 {
+            lines.append(others == 1 ? "  1 rule applies to another host" : "  \(others) rules apply to other hosts")
         }
-        return Explanation(status: status, lines: lines)
+        return Explanation(status, reason, lines)
     }
 
     private static func readingsExplanation(_ match: Match) -> String {
@@ -174,9 +149,8 @@ extension ProtectionRules {
         let parts = RequestURL(url)
         let host = parts.flatMap { RequestHost($0.authority) }
         if let parts, host == nil {
-            return .failure(
-                Explanation.Ambiguity(reason: "\(parts.authority) is neither the name nor the address of a host")
-            )
+            let reason = "\(parts.authority) is neither the name nor the address of a host"
+            return .failure(Explanation.Ambiguity(reason: reason))
         }
         do throws(AmbiguousPath) {
             let target = (parts?.target ?? url).utf8Span.span
@@ -243,12 +217,7 @@ extension ProtectionRules {
         return (403, "\(name), in \(groups), does not meet: \(required)\(lock)")
     }
 
-    private static func reason(
-        _ compiled: CompiledRule,
-        _ match: Match,
-        _ isPath: Bool,
-        _ method: String
-    ) -> String {
+    private static func effect(of compiled: CompiledRule, _ match: Match, isPath: Bool, method: String) -> String {
         if case .rule(let deciding) = match, deciding === compiled { return "decides" }
         guard isPath else { return "applies to another path" }
         guard compiled.rule.matches(method: method) else { return "applies to other methods" }
@@ -260,6 +229,10 @@ extension Explanation {
     /// The reason why no decision about a URL is possible.
     fileprivate struct Ambiguity: Error {
         let reason: String
+    }
+
+    fileprivate init(_ status: Int, _ reason: String, _ lines: [String] = []) {
+        self.init(status: status, lines: ["\(status): \(reason)"] + lines)
     }
 }
 
