@@ -26,10 +26,7 @@ public enum BasicScheme {
     /// The maximum length of name and password together, in bytes.
     public static let maximumBytes = 5120
 
-    /// Returns the value of a `WWW-Authenticate` field.
-    ///
-    /// - Parameter realm: The name of the realm. It must not contain control characters.
-    /// - Returns: The value, with the name as a quoted-string of RFC 9110 section 5.6.4.
+    /// Returns the value of a `WWW-Authenticate` field, for the name of a realm without control characters.
     public static func challenge(realm: String) -> String {
         "Basic realm=\(quoted(realm)), charset=\"UTF-8\""
     }
@@ -44,10 +41,7 @@ public enum BasicScheme {
         return "\"\(quoted)\""
     }
 
-    /// Reads the `Authorization` fields of a request.
-    ///
-    /// - Parameter fields: The values of all `Authorization` fields, in order.
-    /// - Returns: The result.
+    /// Reads the values of all `Authorization` fields of a request.
     public static func read(_ fields: [UTF8Text]) -> Presented {
         guard let field = fields.first else { return .nothing }
         return read(field.string.utf8Span.span, count: fields.count)
@@ -106,10 +100,8 @@ public struct BasicCredentials: Sendable {
         }
     }
 
-    /// Returns the user name and the password as separate values.
-    ///
-    /// - Returns: The user name and the password; nil if the name is not valid, or if the bytes are not UTF-8 (RFC 7617
-    ///   section 2.1).
+    /// Returns the user name and the password as separate values; nil if the name is not valid, or if the bytes are not
+    /// UTF-8 (RFC 7617 section 2.1).
     public func separated() -> (username: Username, password: Secret)? {
         withBytes { name, password in
             let parts = unsafe name.withUnsafeBufferPointer { name in

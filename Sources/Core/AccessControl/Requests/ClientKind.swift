@@ -79,6 +79,7 @@ package enum AcceptField {
         while end < bytes.count, bytes[end] != delimiter { end += 1 }
         return end
     }
+
     package static func prefersHTML(_ fields: HTTPFields) -> Bool {
         fields.texts(of: .accept).first.map { prefersHTML($0.string.utf8Span.span) } ?? false
     }
@@ -131,6 +132,7 @@ package enum AcceptLanguageField {
         }
         return min(weight, 1000)
     }
+
     package static func index(for fields: HTTPFields, in translations: Translations) -> Int {
         fields.texts(of: .acceptLanguage).first.map { index(for: $0.string.utf8Span.span, in: translations) } ?? 0
     }

@@ -21,9 +21,8 @@ public struct RequestHost: Sendable, Hashable {
     /// The host that sessions belong to: the host without the port.
     package var sessionHost: SessionHost { SessionHost(checked: name) }
 
-    /// Parses the value of `Host` or `:authority`; nil if it is neither a host name nor an address.
-    ///
-    /// - Parameter text: A host with or without a `:` and a port. The port may be empty.
+    /// Parses the value of `Host` or `:authority`, with or without a `:` and a port, which may be empty; nil if it is
+    /// neither a host name nor an address.
     public init?(_ text: String) {
         if text.utf8.first == UInt8(ascii: "[") {
             guard let end = text.utf8.firstIndex(of: UInt8(ascii: "]")) else { return nil }

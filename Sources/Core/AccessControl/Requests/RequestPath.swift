@@ -20,22 +20,15 @@ public struct RequestPath: Sendable, Hashable {
         "/" + segments.map(\.string).joined(separator: "/") + (endsInSlash && !segments.isEmpty ? "/" : "")
     }
 
-    /// Parses a request target; nil if it is ambiguous.
-    ///
-    /// - Parameter target: The target in origin or absolute form, as in the request line.
+    /// Parses a request target in origin or absolute form; nil if it is ambiguous.
     public init?(target: String) { self.init(target: target.utf8Span.span) }
 
-    /// Parses a request target; nil if it is ambiguous.
-    ///
-    /// - Parameter target: The bytes of the target in origin or absolute form, as in the request line.
+    /// Parses the bytes of a request target in origin or absolute form; nil if it is ambiguous.
     public init?(target: Span<UInt8>) {
         do throws(AmbiguousPath) { try self.init(reading: target) } catch { return nil }
     }
 
-    /// Parses a request target, and throws the reason if it is ambiguous.
-    ///
-    /// - Parameter target: The bytes of the target in origin or absolute form, as in the request line.
-    /// - Throws: ``AmbiguousPath``, the first reason that is found.
+    /// Parses the bytes of a request target in origin or absolute form, and throws the first reason why it is ambiguous.
     public init(reading target: Span<UInt8>) throws(AmbiguousPath) {
         let path = try Self.path(of: target)
         guard path.count <= 8192 else { throw .tooLong }

@@ -102,7 +102,7 @@ public struct ProtectRule: Sendable, Hashable {
     public var whenUnavailable = WhenUnavailable.continue
     /// The authentication schemes of the rule, in order; empty if the rule needs no sign-in.
     public var schemes: [Scheme]
-    /// The requirements; a user has to meet one of them.
+    /// The requirements, one or more; a user has to meet one of them.
     public var requirements: [Requirement]
     /// The name of the application, which the sign-in page shows; nil if the page shows the host instead.
     public var application: LocalizedText?
@@ -114,12 +114,6 @@ public struct ProtectRule: Sendable, Hashable {
     public var place = ""
 
     /// Creates a rule for all hosts, methods and networks.
-    ///
-    /// - Parameters:
-    ///   - path: The path.
-    ///   - realms: The names of the realms that authenticate users, in order.
-    ///   - schemes: The authentication schemes, in order.
-    ///   - requirements: One or more requirements; a user has to meet one of them.
     public init(path: String, realms: [String], schemes: [Scheme], requirements: [Requirement]) {
         self.path = path
         self.realms = realms
@@ -145,12 +139,6 @@ public struct Role: Sendable, Hashable {
     public let users: [String]
 
     /// Creates a role.
-    ///
-    /// - Parameters:
-    ///   - name: The role's name.
-    ///   - realms: The realms whose users and groups have the role; empty for all realms.
-    ///   - groups: The groups whose members have the role.
-    ///   - users: The users who have the role.
     public init(name: String, realms: [String] = [], groups: [String] = [], users: [String] = []) {
         self.name = name
         self.realms = realms

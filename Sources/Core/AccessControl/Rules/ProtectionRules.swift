@@ -37,11 +37,9 @@ public struct ProtectionRules: Sendable {
     /// The hosts whose CORS preflights are allowed.
     let preflightHosts: [ProtectRule.Host]
 
-    /// Rules in any order.
+    /// Rules in any order; those with the same host, path and value of `isExact` must have different methods.
     ///
-    /// - Parameters:
-    ///   - rules: The rules. Rules with the same host, path and value of `isExact` must have different methods.
-    ///   - preflightHosts: The hosts whose CORS preflights are allowed without a login.
+    /// CORS preflights of the `preflightHosts` are allowed without a login.
     public init(_ rules: [ProtectRule], preflightHosts: [ProtectRule.Host] = []) {
         all = rules
         allowsAmbiguousPaths = rules.contains { $0.ambiguousPaths == .allow }
@@ -55,13 +53,8 @@ public struct ProtectionRules: Sendable {
         hasHosts = hosts.contains { $0.host != .any }
     }
 
-    /// Returns the rule that decides about a request.
-    ///
-    /// - Parameters:
-    ///   - host: The host of the request as received.
-    ///   - path: The request's path.
-    ///   - method: The request's method.
-    /// - Returns: The rule; nil if no rule matches the request, or if the matching rules are for other methods.
+    /// Returns the rule that decides about a request with a host as received; nil if no rule matches it, or if the matching
+    /// rules are for other methods.
     public func rule(host: String? = nil, path: RequestPath, method: String = "GET") -> ProtectRule? {
         guard case .rule(let compiled) = match(host: host, path: path, method: method) else { return nil }
         return compiled.rule
