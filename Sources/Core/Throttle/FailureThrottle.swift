@@ -30,6 +30,8 @@ public final class FailureThrottle: LoginThrottle {
     let store: (any ThrottleStore)?
     let state: Mutex<ThrottleState>
     let watch: TimerQueue
+    /// The requests to write to the store at once, of which the last is kept.
+    let flushRequests = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     private let jitter: @Sendable () -> Double
     private let onLock: @Sendable (Lockout, Username) -> Void
 

@@ -50,16 +50,23 @@ extension FailureThrottle {
 
     /// Stores changes at intervals, and at once when a lock begins, until the task is cancelled; then the last changes.
     ///
-    /// Only one task may call this method. Without a store, it returns at once.
+    /// Only one task may call this method, and only once. Without a store, it returns at once.
     ///
     /// - Parameters:
     ///   - interval: The time between two writes. A reset by another program is applied within this time.
     ///   - report: Called with each error. The write is tried again.
     public func run(every interval: Duration, reporting report: (ThrottleStoreError) -> Void) async {
         guard store != nil else { return }
-        while !Task.isCancelled {
-            await pause(interval)
-            guard !Task.isCancelled else { break }
+        var requests = flushRequests.stream.makeAsyncIterator()
+        while true {
+            let ticket = watch.add(at: clock.now &+ UInt64(interval.boundedNanoseconds)) { [weak self] _ in
+                self?.requestFlush()
+                return nil
+            }
+            // No request comes after a cancellation.
+            let isRequested = await requests.next() != nil
+            watch.remove(ticket)
+            guard isRequested, !Task.isCancelled else { break }
             do throws(ThrottleStoreError) { try await flush() } catch {
                 // A store may reject calls of a cancelled task. This is not a failure of the store.
                 if !Task.isCancelled { report(error) }
@@ -74,34 +81,7 @@ extension FailureThrottle {
     }
 
     /// Ends the pause of ``run(every:reporting:)``.
-    func requestFlush() {
-        let idle = state.withLock { state in
-            state.storing.isUrgent = true
-            return state.storing.waitingWriter.take()
-        }
-        idle?.resume()
-    }
-
-    private func pause(_ interval: Duration) async {
-        let ticket = watch.add(at: clock.now &+ UInt64(interval.boundedNanoseconds)) { [weak self] _ in
-            self?.requestFlush()
-            return nil
-        }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isUrgent = state.withLock { state in
-                    if state.storing.isUrgent || Task.isCancelled { return true }
-                    state.storing.waitingWriter = continuation
-                    return false
-                }
-                if isUrgent { continuation.resume() }
-            }
-        } onCancel: {
-            requestFlush()
-        }
-        watch.remove(ticket)
-        state.withLock { $0.storing.isUrgent = false }
-    }
+    func requestFlush() { flushRequests.continuation.yield() }
 
     private func apply(_ resets: [LockoutReset]) {
         let endedWaits = state.withLock { state in
@@ -124,10 +104,6 @@ struct StoringState: Sendable {
     var isFlushing = false
     /// The wall clock minus the monotonic clock, in seconds, at the last write.
     var clockOffset: Int?
-    /// The task that waits for the next write.
-    var waitingWriter: CheckedContinuation<Void, Never>?
-    /// True if the next write begins at once, without waiting for the interval.
-    var isUrgent = false
 }
 
 extension ThrottleState {
