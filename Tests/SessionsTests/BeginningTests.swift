@@ -153,32 +153,8 @@ struct BeginningTests {
 
     @Test func `a session begins with the identity of a login`() async throws {
         let fixture = SessionFixture()
-        let stack = LoginStack(name: "s", [.init(Friendly(), .required)], clock: ManualClock())
-        let request = LoginRequest(realm: "town", username: try Username("ann"))
-        let report = await stack.login(request, asking: PreparedConversation(password: Secret(utf8: "x")))
-        let identity = try #require(report.identity)
-        let client = SessionClient(address: nil, userAgent: "")
-        let epoch = fixture.table.revocationEpoch()
-        let (session, _) = try await fixture.table.begin(
-            identity,
-            at: SessionFixture.host,
-            from: client,
-            stamp: nil,
-            since: epoch,
-            replacing: nil
-        )
+        let (session, _) = try await fixture.begin()
         #expect(session.user == (try fixture.user("ann", groups: ["Staff"])))
         #expect(session.identity?.username.text == "ann")
-    }
-}
-
-/// Accepts every user.
-private struct Friendly: LoginModule {
-    init() {}
-
-    init(realm: any Realm, options: ModuleOptions) throws(BadModule) {}
-
-    func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
-        attempt.commit(groups: ["Staff"])
     }
 }

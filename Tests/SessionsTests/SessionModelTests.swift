@@ -153,7 +153,9 @@ struct SessionModelTests {
             },
             store: store
         )
-        let users = try (0..<4).map { try fixture.user("user\($0)") }
+        var identities: [AuthenticatedIdentity] = []
+        for number in 0..<4 { identities.append(try await fixture.identity("user\(number)")) }
+        let users = identities
         try await withThrowingTaskGroup(of: Void.self) { group in
             for task in 0..<8 {
                 group.addTask {

@@ -112,9 +112,8 @@ struct StoringTests {
             await fixture.second()
             #expect(last.end == .administrator)
         }
-        var iterator = events.makeAsyncIterator()
-        #expect(await iterator.next()?.event == .message("hello"))
-        #expect(await iterator.next()?.event == .ended(.administrator))
+        #expect(await events.next()?.event == .message("hello"))
+        #expect(await events.next()?.event == .ended(.administrator))
     }
 
     @Test func `all sessions end if commands were deleted before the server read them`() async throws {

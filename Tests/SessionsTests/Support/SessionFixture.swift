@@ -58,7 +58,7 @@ final class SessionFixture: Sendable {
         replacing replaced: Session? = nil
     ) async throws -> (session: Session, token: OpaqueToken) {
         try await table.begin(
-            try user(name, realm: realm, groups: groups),
+            try await identity(name, realm: realm, groups: groups),
             at: host,
             from: SessionClient(address: "192.0.2.7", userAgent: "tests"),
             stamp: stamp,
@@ -66,6 +66,18 @@ final class SessionFixture: Sendable {
             since: epoch ?? table.revocationEpoch(),
             replacing: replaced
         )
+    }
+
+    /// Signs a user in.
+    func identity(
+        _ name: String,
+        realm: String = "town",
+        groups: [String] = ["Staff"]
+    ) async throws -> AuthenticatedIdentity {
+        let stack = LoginStack(name: "s", [.init(Friendly(groups: groups), .required)], clock: ManualClock())
+        let request = LoginRequest(realm: realm, username: try Username(name))
+        let report = await stack.login(request, asking: PreparedConversation(password: Secret(utf8: "x")))
+        return try #require(report.identity)
     }
 
     func user(_ name: String, realm: String = "town", groups: [String] = []) throws -> SignedInUser {
@@ -104,6 +116,19 @@ final class SessionFixture: Sendable {
     ) -> SessionFixture {
         wall.move(by: seconds)
         return SessionFixture(change, store: store, clock: ManualClock(now: 5_000_000_000), wall: wall)
+    }
+}
+
+/// Accepts every user.
+private struct Friendly: LoginModule {
+    private let groups: [String]
+
+    init(groups: [String]) { self.groups = groups }
+
+    init(realm: any Realm, options: ModuleOptions) throws(BadModule) { groups = [] }
+
+    func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
+        attempt.commit(groups: groups)
     }
 }
 

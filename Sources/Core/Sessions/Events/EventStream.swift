@@ -112,52 +112,39 @@ struct OpenStreams: Sendable {
         let owner: SessionOwner
     }
 
-    private var entries: [UInt64: Entry] = [:]
-    /// The numbers of the streams of each user, the oldest first.
-    private var byOwner: [SessionOwner: [UInt64]] = [:]
-    private var lastNumber: UInt64 = 0
+    /// The oldest first.
+    private var entries: [Entry] = []
     private var isClosed = false
 
-    /// True if nothing is kept.
-    var isEmpty: Bool { entries.isEmpty && byOwner.isEmpty }
+    var streams: [EventStream] { entries.map(\.stream) }
 
-    var streams: [EventStream] { entries.values.map(\.stream) }
-
-    /// Adds a stream, and returns its number and the stream that must end.
-    ///
-    /// If there are too many, that is the oldest stream of the user with the most streams, unless the user of the new
-    /// stream would then have the most.
+    /// Adds a stream, and returns the stream that must end if there are too many: the oldest of the user with the most
+    /// streams, unless the user of the new stream would then have the most.
     mutating func open(
         _ stream: EventStream,
         of session: Session,
         limits: SessionSettings
-    ) throws(SessionFault) -> (number: UInt64, evicted: EventStream?) {
+    ) throws(SessionFault) -> EventStream? {
         guard !isClosed else { throw .closing }
         let owner = SessionOwner(session.user)
-        let own = byOwner[owner] ?? []
-        guard own.count(where: { entries[$0]?.session == session.id }) < limits.streamsPerSession,
+        let own = entries.filter { $0.owner == owner }
+        guard own.count(where: { $0.session == session.id }) < limits.streamsPerSession,
             own.count < limits.streamsPerUser
         else { throw .tooManyStreams }
         var evicted: EventStream?
         if entries.count >= limits.streams {
-            guard let most = byOwner.values.max(by: { $0.count < $1.count }), most.count > own.count + 1 else {
-                throw .tooManyStreams
-            }
-            evicted = entries[most[0]]?.stream
-            close(most[0])
+            let counts = Dictionary(entries.map { ($0.owner, 1) }, uniquingKeysWith: +)
+            guard let most = counts.max(by: { $0.value < $1.value }), most.value > own.count + 1,
+                let oldest = entries.firstIndex(where: { $0.owner == most.key })
+            else { throw .tooManyStreams }
+            evicted = entries.remove(at: oldest).stream
         }
-        lastNumber += 1
-        entries[lastNumber] = Entry(stream: stream, session: session.id, owner: owner)
-        byOwner[owner, default: []].append(lastNumber)
-        return (lastNumber, evicted)
+        entries.append(Entry(stream: stream, session: session.id, owner: owner))
+        return evicted
     }
 
     /// Removes a stream; does nothing if it was removed before.
-    mutating func close(_ number: UInt64) {
-        guard let entry = entries.removeValue(forKey: number) else { return }
-        byOwner[entry.owner]?.removeAll { $0 == number }
-        if byOwner[entry.owner]?.isEmpty == true { byOwner[entry.owner] = nil }
-    }
+    mutating func close(_ stream: EventStream) { entries.removeAll { $0.stream === stream } }
 
     /// Rejects new streams from now on, and returns the open ones, to be ended by the caller.
     mutating func closeAll() -> [EventStream] {

@@ -14,9 +14,10 @@ public enum SessionEvent: Sendable, Hashable {
     case message(String)
     /// The connection is still open; the event has no number.
     case heartbeat
-    /// The server is stopping, or there are too many streams and the user has the most of them.
+    /// The server is stopping, or there are too many streams and the user has the most of them; the last event of the
+    /// stream, without a number.
     ///
-    /// This is the last event of the stream, and it has no number. The session may continue after a restart.
+    /// The session may continue after a restart.
     case closing
 }
 
@@ -28,71 +29,62 @@ public struct NumberedSessionEvent: Sendable, Hashable {
     public let event: SessionEvent
 }
 
-/// The events of a session as an asynchronous sequence, for one client.
+/// The events of a session as an asynchronous sequence, for one client and one task.
 ///
 /// The sequence ends after ``SessionEvent/ended(_:)``, after ``SessionEvent/closing``, and when the task that reads it
 /// is cancelled. A slow reader loses the oldest events, but never the last event. The sequence counts as an open stream
-/// of the session until the sequence and its iterators are released. Only one task may read it.
-public struct SessionEvents: AsyncSequence, Sendable {
-    /// An event and its number.
-    public typealias Element = NumberedSessionEvent
-    /// No errors are thrown.
-    public typealias Failure = Never
+/// of the session until it is released.
+public final class SessionEvents: AsyncSequence, AsyncIteratorProtocol, Sendable {
+    private let stream: EventStream
+    private let onRelease: @Sendable () -> Void
 
-    let stream: EventStream
-    let registration: StreamRegistration
-
-    /// An iterator over the events.
-    public struct AsyncIterator: AsyncIteratorProtocol {
-        fileprivate let events: SessionEvents
-
-        /// Waits for the next event; nil after the last event.
-        public mutating func next() async -> NumberedSessionEvent? { await events.stream.next() }
-
-        /// Waits for the next event, on the actor of the caller; nil after the last event.
-        public mutating func next(isolation actor: isolated (any Actor)?) async -> NumberedSessionEvent? {
-            await events.stream.next()
-        }
+    init(_ stream: EventStream, onRelease: @escaping @Sendable () -> Void) {
+        (self.stream, self.onRelease) = (stream, onRelease)
     }
 
-    /// An iterator over the events.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(events: self) }
+    deinit { onRelease() }
+
+    /// Returns the sequence itself.
+    public func makeAsyncIterator() -> SessionEvents { self }
+
+    /// Waits for the next event; nil after the last event.
+    public func next() async -> NumberedSessionEvent? { await stream.next() }
+
+    /// Waits for the next event, on the actor of the caller; nil after the last event.
+    public func next(isolation actor: isolated (any Actor)?) async -> NumberedSessionEvent? { await stream.next() }
 }
 
 extension SessionTable {
-    /// Opens a stream of a session's events.
+    /// Opens a stream of a session's events, which does not count as a use of the session.
     ///
-    /// An open stream does not count as a use of the session. Events after the last one that the client has received, as in
-    /// `Last-Event-ID`, are delivered first, if they are among the last 16 events of the session.
+    /// Events after the last one that the client has received, as in `Last-Event-ID`, are delivered first, if they are
+    /// among the last 16 events of the session.
     ///
     /// - Throws: ``SessionFault``: `ended`, `tooManyStreams`, `closing`.
     public func events(of session: Session, after lastEventID: UInt64?) throws(SessionFault) -> SessionEvents {
         let limits = settings
         let stream = EventStream()
-        let (number, evicted) = try streams.withLock { streams throws(SessionFault) in
+        let evicted = try streams.withLock { streams throws(SessionFault) in
             try streams.open(stream, of: session, limits: limits)
         }
         evicted?.deliver(NumberedSessionEvent(number: nil, event: .closing), isLast: true)
-        let registration = StreamRegistration { [self] in
+        let events = SessionEvents(stream) { [self] in
             session.journal.withLock { $0.detach(stream) }
-            streams.withLock { $0.close(number) }
+            streams.withLock { $0.close(stream) }
         }
         guard session.journal.withLock({ $0.attach(stream, after: lastEventID) }) else { throw .ended }
-        return SessionEvents(stream: stream, registration: registration)
+        return events
     }
 
-    /// Sends a message to the clients of a session.
+    /// Sends a message to the clients of a session, also to one that reconnects before 16 further events.
     ///
-    /// A client that reconnects gets the message if it is among the last 16 events. Characters that are not printable are
-    /// removed, and the text is cut to 1,000 bytes.
+    /// Characters that are not printable are removed, and the text is cut to 1,000 bytes.
     public func send(_ message: String, to session: Session) {
         let text = PrintableText.clean(message, maximumBytes: SessionCommand.maximumMessageBytes)
         session.journal.withLock { $0.publish(.message(text)) }
     }
 
-    /// Ends all event streams before the server stops.
-    ///
-    /// New streams are rejected, and the sessions continue.
+    /// Ends all event streams and rejects new ones, before the server stops; the sessions continue.
     public func close() {
         let open = streams.withLock { $0.closeAll() }
         for stream in open { stream.deliver(NumberedSessionEvent(number: nil, event: .closing), isLast: true) }
@@ -101,13 +93,4 @@ extension SessionTable {
     func sendHeartbeats() {
         for stream in streams.withLock({ $0.streams }) { stream.deliverHeartbeat() }
     }
-}
-
-/// The registration of an open stream, which is closed when the registration is released.
-final class StreamRegistration: Sendable {
-    private let onRelease: @Sendable () -> Void
-
-    init(onRelease: @escaping @Sendable () -> Void) { self.onRelease = onRelease }
-
-    deinit { onRelease() }
 }

@@ -7,56 +7,39 @@ public import RealmKit
 /// The sessions in the memory of the ``SessionTable`` are authoritative. All methods may be called concurrently. When a
 /// method returns, its change is complete and durable.
 public protocol SessionStore: Sendable {
-    /// Reads all stored sessions.
-    ///
-    /// - Returns: A consistent snapshot of the sessions and the number of the last command.
-    /// - Throws: ``SessionStoreError`` when the store cannot be read.
+    /// Reads a consistent snapshot of the sessions; throws when the store cannot be read.
     func loadSessions() async throws(SessionStoreError) -> SessionSnapshot
 
     /// Stores a new session.
-    ///
-    /// - Throws: ``SessionStoreError`` when the session is not stored.
     func saveSession(_ session: SessionRecord) async throws(SessionStoreError)
 
-    /// Stores the times of sessions that were used; sessions that are not stored are ignored.
+    /// Stores the times of at most ``SessionTouch/batch`` sessions that were used; those that are not stored are ignored.
     ///
-    /// - Parameter touches: The times of at most ``SessionTouch/batch`` sessions.
-    /// - Throws: ``SessionStoreError`` when nothing was written; the table tries again.
+    /// If it throws, nothing was written, and the table tries again.
     func touchSessions(_ touches: [SessionTouch]) async throws(SessionStoreError)
 
-    /// Removes sessions; sessions that are not stored are ignored.
+    /// Removes at most ``SessionTouch/batch`` sessions; those that are not stored are ignored.
     ///
-    /// - Parameter ids: The ids of at most ``SessionTouch/batch`` sessions.
-    /// - Throws: ``SessionStoreError`` when nothing was written; the table tries again.
+    /// If it throws, nothing was written, and the table tries again.
     func removeSessions(_ ids: [SessionID]) async throws(SessionStoreError)
 
-    /// Records that sessions have ended.
+    /// Records that at most ``SessionTouch/batch`` sessions have ended.
     ///
     /// The table calls this method if ``removeSessions(_:)`` fails or takes too long. The store must keep these records
     /// apart from the sessions, for example in a second file, because the place of the sessions may not be writable.
-    ///
     /// ``loadSessions()`` does not return these sessions, and their removal deletes their records.
-    ///
-    /// - Parameter ids: The ids of at most ``SessionTouch/batch`` sessions.
-    /// - Throws: ``SessionStoreError`` when the ends are not recorded.
     func recordEnded(_ ids: [SessionID]) async throws(SessionStoreError)
 
-    /// Reads the commands that were stored after a command.
+    /// Reads the commands that were stored after the last one that the caller has read, in order.
     ///
     /// The call confirms that this command and those before it are carried out, so the store may remove them.
-    ///
-    /// - Parameter number: The number of the last command that the caller has read.
-    /// - Returns: The later commands that are still stored, in order.
-    /// - Throws: ``SessionStoreError`` when the store cannot be read.
     func sessionCommands(after number: Int) async throws(SessionStoreError) -> [SessionCommand]
 
-    /// Stores a command for a running server; called by programs other than the server.
+    /// Stores a command for a running server, and returns the number of stored sessions that it selects; called by
+    /// programs other than the server.
     ///
     /// The store also removes the sessions that the command ends, so that a server that starts later does not restore
     /// them.
-    ///
-    /// - Returns: The number of stored sessions that the command selects.
-    /// - Throws: ``SessionStoreError`` when nothing was written.
     func storeCommand(_ action: SessionCommand.Action) async throws(SessionStoreError) -> Int
 }
 

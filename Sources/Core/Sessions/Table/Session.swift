@@ -105,24 +105,21 @@ public final class Session: Sendable {
     }
 
     /// Records that the clients are warned; false if this was already recorded.
-    func markWarned() -> Bool {
-        status.withLock { status in
-            defer { status.isWarned = true }
-            return !status.isWarned
-        }
-    }
+    func markWarned() -> Bool { mark(\.isWarned) }
 
     /// Records that the token was presented at another host; false if this was already recorded.
-    func markWrongHost() -> Bool {
+    func markWrongHost() -> Bool { mark(\.hasWrongHost) }
+
+    private func mark(_ flag: WritableKeyPath<Status, Bool>) -> Bool {
         status.withLock { status in
-            defer { status.hasWrongHost = true }
-            return !status.hasWrongHost
+            defer { status[keyPath: flag] = true }
+            return !status[keyPath: flag]
         }
     }
 
-    /// The next time at which the clients must be warned or the session must end, if the session is not used again.
-    var nextMoment: UInt64 {
-        status.withLock { $0.isWarned ? $0.times.end : min($0.times.warningMoment, $0.times.end) }
+    /// Returns whether the clients must be warned, or the session without a parent must end.
+    func isDue(_ now: UInt64) -> Bool {
+        status.withLock { now >= $0.times.end || !$0.isWarned && now >= $0.times.warningMoment }
     }
 }
 

@@ -8,12 +8,10 @@ extension SessionTable {
     /// Returns the current revocation epoch, which a login must read before it begins.
     public func revocationEpoch() -> RevocationEpoch { state.withLock { $0.revocations.epoch } }
 
-    /// Begins a session.
-    ///
-    /// If there is a store, the session is stored when this function returns.
+    /// Begins a session, which is stored when this function returns, if there is a store.
     ///
     /// - Parameters:
-    ///   - identity: The user who has signed in.
+    ///   - identity: The user who has signed in. The session keeps it: its end calls the logout of the modules.
     ///   - host: The host at which the session is valid.
     ///   - client: The client that signs in.
     ///   - stamp: The user's security stamp, read after the login has begun; nil if the realm has no stamps.
@@ -34,38 +32,16 @@ extension SessionTable {
         since epoch: RevocationEpoch,
         replacing replaced: Session?
     ) async throws(SessionFault) -> (session: Session, token: OpaqueToken) {
-        // The session keeps the identity, because its end calls the logout of the modules of the login.
         identity.forgetNotes()
-        return try await begin(
-            SignedInUser(identity),
-            identity: identity,
-            at: host,
-            from: client,
-            stamp: stamp,
-            until: end,
-            since: epoch,
-            replacing: replaced
-        )
-    }
-
-    func begin(
-        _ user: SignedInUser,
-        identity: AuthenticatedIdentity? = nil,
-        at host: SessionHost,
-        from client: SessionClient,
-        stamp: SecurityStamp?,
-        until end: Int? = nil,
-        since epoch: RevocationEpoch,
-        replacing replaced: Session?
-    ) async throws(SessionFault) -> (session: Session, token: OpaqueToken) {
+        let user = SignedInUser(identity)
         // A session that replaces another does not increase the total.
         try reserve { state in
             replaced.map { state.entries[$0.id] != nil } ?? false
                 || state.sessions(of: SessionOwner(user)).count >= state.settings.perUser
         }
         defer { state.withLock { $0.reserved -= 1 } }
-        let salted = try stamp.map { stamp throws(SessionFault) in
-            try SessionFault.mapping { () throws(OpenSSLError) in try SaltedStamp(stamp) }
+        let salted = try SessionFault.mapping { () throws(OpenSSLError) in
+            try stamp.map { stamp throws(OpenSSLError) in try SaltedStamp(stamp) }
         }
         // A session must not continue after the account of its user has expired.
         let times = times(until: [stamp?.expiry, end].compactMap(\.self).min())
@@ -96,11 +72,10 @@ extension SessionTable {
     /// A further child session ends the oldest, so that one user cannot fill the table with the hosts of a domain.
     static let maximumChildren = 100
 
-    /// Begins a child of the session of a sign-in: a session of the same user at another host.
+    /// Begins a child of the session of a sign-in: a session of the same user at another host, stored as in ``begin``.
     ///
     /// The child has the times of its parent and ends with it. Its beginning is a use of the parent. If the parent
-    /// already has a child at the host, that child ends. If there is a store, the child is stored when this function
-    /// returns.
+    /// already has a child at the host, that child ends.
     ///
     /// - Returns: The child, and the token by which it is found.
     /// - Throws: ``SessionFault`` if no session has begun. The code is `ended` if the parent has ended, `full` if there
@@ -152,15 +127,12 @@ extension SessionTable {
     ///
     /// Otherwise sign-ins could fill the store with sessions that cannot begin. `takesPlace` is true for a replacement.
     func reserve(takingPlace takesPlace: (TableState) -> Bool = { _ in false }) throws(SessionFault) {
-        let now = clocks.now
-        let (effects, hasRoom) = state.withLock { state in
-            var effects = TableEffects()
-            if state.count + state.reserved >= state.settings.total { effects = state.sweep(at: now) }
-            let hasRoom = state.count + state.reserved < state.settings.total || takesPlace(state)
-            if hasRoom { state.reserved += 1 }
-            return (effects, hasRoom)
+        if state.withLock({ $0.isFull }) { sweep() }
+        let hasRoom = state.withLock { state in
+            guard !state.isFull || takesPlace(state) else { return false }
+            state.reserved += 1
+            return true
         }
-        publish(effects)
         guard hasRoom else { throw .full }
     }
 
@@ -250,7 +222,7 @@ extension SessionTable {
             for session in expired { effects.end(session, cause: session.times.cause, in: &state) }
             if let replaced { effects.end(replaced, cause: .replaced, in: &state) }
             for session in tooMany { effects.end(session, cause: .tooManySessions, in: &state) }
-            state.insert(new, at: now)
+            state.insert(new)
             return effects
         }
     }
@@ -274,7 +246,7 @@ extension SessionTable {
             if state.children(of: parent).count >= Self.maximumChildren, let oldest = state.children(of: parent).first {
                 effects.end(oldest, cause: .tooManySessions, in: &state)
             }
-            state.insert(new, at: now)
+            state.insert(new)
             return (effects, state.touch(parent, at: now))
         }
     }

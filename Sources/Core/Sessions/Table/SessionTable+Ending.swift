@@ -7,7 +7,7 @@ extension SessionTable {
     /// The time limit for removing a session from the store, and for recording its end elsewhere.
     static let timeLimit = Duration.seconds(2)
 
-    /// Ends a session, as ``end(_:cause:)`` of several does.
+    /// Ends a session, as ``end(_:cause:)`` ends several.
     public func end(_ session: Session, cause: SessionEndCause) async throws(SessionFault) {
         try await end([session], cause: cause)
     }

@@ -14,12 +14,10 @@ public enum UserStatus: Sendable, Hashable {
 extension SessionTable {
     /// Restores the sessions of the store.
     ///
-    /// It must be called once, before the first request.
+    /// It must be called once, before the first request. A session ends if it has expired, or if its user or realm has
+    /// changed. A session with a stamp also ends if the present stamp of the user cannot be read. `status` is called
+    /// once for each user.
     ///
-    /// A session ends if it has expired, or if its user or realm has changed. A session with a stamp also ends if the
-    /// present stamp of the user cannot be read.
-    ///
-    /// - Parameter status: Returns the current status of a user. It is called once for each user.
     /// - Throws: ``SessionStoreError`` when the store cannot be read. In this case no session is restored.
     public func restore(_ status: (SignedInUser) async -> UserStatus) async throws(SessionStoreError) {
         guard let store else { return }
@@ -62,7 +60,6 @@ extension SessionTable {
     /// Restores a child session if its parent was restored; otherwise removes it from the store.
     private func restoreChild(_ record: SessionRecord) {
         guard let id = record.parent else { return }
-        let now = clocks.now
         state.withLock { state in
             guard let parent = state.entries[id]?.session, parent.parent == nil,
                 state.count < state.settings.total, state.children(of: parent).count < Self.maximumChildren
@@ -70,18 +67,14 @@ extension SessionTable {
                 state.writes.remove(record.id)
                 return
             }
-            let session = Session(record, parent: parent, times: parent.times, clocks: clocks)
-            state.insert(session, at: now)
+            state.insert(Session(record, parent: parent, times: parent.times, clocks: clocks))
         }
     }
 
-    /// Ends the sessions whose user or realm has changed, for example after a reload of the configuration.
+    /// Ends the sessions, of one realm or of all, whose user or realm has changed, as after a reload of the
+    /// configuration.
     ///
-    /// A session continues if its user cannot be checked now.
-    ///
-    /// - Parameters:
-    ///   - realm: The realm whose sessions are checked; nil to check all sessions.
-    ///   - status: Returns the current status of a user. It is called once for each user.
+    /// A session continues if its user cannot be checked now. `status` is called once for each user.
     public func recheck(of realm: String? = nil, status: (SignedInUser) async -> UserStatus) async {
         var statuses = StatusCache()
         for session in sessions where realm.map({ $0.utf8.elementsEqual(session.user.realm.utf8) }) ?? true {
@@ -112,7 +105,7 @@ extension SessionTable {
                 } else {
                     state.hasRoom(for: session) ? nil : .tooManySessions
                 }
-            state.insert(session, at: now)
+            state.insert(session)
             // Corrected times are stored. Otherwise the session would be as good as used at every restart.
             let isCorrected =
                 record.lastSeen > wall

@@ -24,9 +24,11 @@ extension SessionTable {
         }
     }
 
+    /// Ends expired sessions, and warns the clients of those that will expire.
     func sweep() {
         let now = clocks.now
-        publish(state.withLock { $0.sweep(at: now) })
+        let due = signIns { $0.isDue(now) }
+        if !due.isEmpty { publish(state.withLock { $0.check(due, at: now) }) }
     }
 
     private func runMemory() async {
@@ -75,10 +77,9 @@ extension SessionTable {
     }
 
     func processCommandsAndRemovals() async throws(SessionStoreError) {
-        let fault: SessionStoreError?
+        var fault: SessionStoreError?
         do throws(SessionStoreError) {
             try await processCommands()
-            fault = nil
         } catch {
             // Ended sessions are still removed if the commands cannot be read.
             fault = error

@@ -64,7 +64,6 @@ public final class SessionTable: Sendable {
         state.withLock { state in
             state.settings = settings
             state.limits = SessionLimits(settings)
-            state.scheduleAll(at: clocks.now)
         }
     }
 
@@ -73,17 +72,11 @@ public final class SessionTable: Sendable {
 
     // MARK: Finding
 
-    /// Returns the session of a token, for every request.
+    /// Returns the session of a token that was presented at a host; nil if it does not exist, has expired, or belongs to
+    /// another host.
     ///
-    /// A call computes one digest and holds the lock for a short time. It does not wait or allocate memory.
-    ///
-    /// - Parameters:
-    ///   - token: The token that was presented.
-    ///   - host: The host that the token was presented at.
-    ///   - isActivity: True if the request counts as a use and postpones the idle end. It is false for polling and
-    ///     event streams.
-    /// - Returns: The session; nil if it does not exist, has expired, or belongs to another host. If the result is nil,
-    ///   no use is recorded.
+    /// With `isActivity`, the request counts as a use and postpones the idle end, unlike polling and event streams. A call
+    /// computes one digest and holds the lock for a short time. It does not wait or allocate memory.
     public func session(_ token: OpaqueToken, at host: SessionHost, isActivity: Bool) -> Session? {
         guard let digest = try? token.digest() else { return nil }
         let now = clocks.now
@@ -122,7 +115,13 @@ public final class SessionTable: Sendable {
     /// The sessions of all sign-ins, without child sessions, in no order.
     public var sessions: [Session] {
         let now = clocks.now
-        return state.withLock { $0.entries.values.map(\.session) }.filter { $0.parent == nil && $0.isLive(now) }
+        return signIns { $0.isLive(now) }
+    }
+
+    /// Returns the sessions of sign-ins in the table; there may be very many, so the condition is checked without the
+    /// lock.
+    func signIns(where isIncluded: (Session) -> Bool) -> [Session] {
+        state.withLock { $0.entries.values.map(\.session) }.filter { $0.parent == nil && isIncluded($0) }
     }
 
     // MARK: Using
@@ -164,17 +163,17 @@ public final class SessionTable: Sendable {
 /// An error of the session table; two errors are equal if their codes are equal.
 public struct SessionFault: Error, Sendable, CustomStringConvertible {
     /// The kinds of errors.
-    public enum Code: Sendable, Hashable {
+    public enum Code: String, Sendable, Hashable {
         /// The maximum number of sessions has been reached.
-        case full
+        case full = "the maximum number of sessions has been reached"
         /// The user's sessions were ended during the login; another login may succeed.
-        case changedMeanwhile
+        case changedMeanwhile = "the user's sessions were ended during the login"
         /// The session has ended.
-        case ended
+        case ended = "the session has ended"
         /// The maximum number of event streams of this session, or of all sessions, has been reached.
-        case tooManyStreams
+        case tooManyStreams = "the maximum number of event streams is open"
         /// The server is stopping.
-        case closing
+        case closing = "the server is stopping"
         /// The store could not be written, or no random bytes could be generated.
         case unavailable
     }
@@ -184,23 +183,15 @@ public struct SessionFault: Error, Sendable, CustomStringConvertible {
     /// The message for the log.
     public let description: String
 
-    /// The maximum number of sessions has been reached.
-    public static let full = SessionFault(.full, "the maximum number of sessions has been reached")
-    /// The user's sessions were ended during the login.
-    public static let changedMeanwhile = SessionFault(
-        .changedMeanwhile,
-        "the user's sessions were ended during the login"
-    )
-    /// The session has ended.
-    public static let ended = SessionFault(.ended, "the session has ended")
-    /// The maximum number of event streams has been reached.
-    public static let tooManyStreams = SessionFault(.tooManyStreams, "the maximum number of event streams is open")
-    /// The server is stopping.
-    public static let closing = SessionFault(.closing, "the server is stopping")
+    static let full = SessionFault(.full)
+    static let changedMeanwhile = SessionFault(.changedMeanwhile)
+    static let ended = SessionFault(.ended)
+    static let tooManyStreams = SessionFault(.tooManyStreams)
+    static let closing = SessionFault(.closing)
 
-    init(_ code: Code, _ description: String) {
+    init(_ code: Code, _ description: String? = nil) {
         self.code = code
-        self.description = description
+        self.description = description ?? code.rawValue
     }
 
     /// Runs a computation; if it fails, no session can begin.

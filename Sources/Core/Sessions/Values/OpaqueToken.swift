@@ -7,9 +7,6 @@ public import OpenSSLKit
 ///
 /// The server keeps only the ``digest()``, from which the token cannot be computed. Source: ASVS 7.2.3, 11.5.1.
 public struct OpaqueToken: Sendable {
-    /// The length of ``text``: 43 characters.
-    public static let textLength = 43
-
     // Four words instead of an array: a token is read for every request, and reading must not allocate memory.
     private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 
@@ -20,10 +17,8 @@ public struct OpaqueToken: Sendable {
         unsafe withUnsafeMutableBytes(of: &words) { unsafe $0.copyBytes(from: random) }
     }
 
-    /// Parses a ``text``; nil if the text is not a token.
-    ///
-    /// - Parameter text: 43 characters of base64url without padding (RFC 4648 section 5). The two unused
-    ///   bits must be 0.
+    /// Parses a ``text`` of 43 characters of base64url without padding (RFC 4648 section 5), whose two unused bits are 0;
+    /// nil for any other text.
     public init?(_ text: Span<UInt8>) {
         let isToken = unsafe withUnsafeMutableBytes(of: &words) { words in
             var bytes = unsafe MutableSpan<UInt8>(_unsafeBytes: words)
@@ -44,11 +39,8 @@ public struct OpaqueToken: Sendable {
         }
     }
 
-    /// Returns a value that proves knowledge of the token but does not reveal the token, such as a CSRF token.
-    ///
-    /// - Parameter purpose: The purpose of the value. Different purposes give different values.
-    /// - Returns: The HMAC-SHA-256 of the purpose, with the token as the key.
-    /// - Throws: ``OpenSSLError`` when the value cannot be computed.
+    /// Returns a value that proves knowledge of the token but does not reveal the token, such as a CSRF token: the
+    /// HMAC-SHA-256 of a purpose, with the token as the key.
     public func proof(for purpose: StaticString) throws(OpenSSLError) -> Digest {
         try unsafe withUnsafeBytes(of: words) { raw throws(OpenSSLError) in
             try HMACKey(unsafe Span(_unsafeBytes: raw)).tag(purpose.description.utf8Span.span)
