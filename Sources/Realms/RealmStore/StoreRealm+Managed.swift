@@ -77,7 +77,7 @@ extension StoreRealm {
         let cost = try cost(changes.hash)
         let checked = changes
         try await mappingFaults { [self] () async throws(StoreFault) in
-            try await store.change(try await storedName(of: user), in: name, changes: checked, cost: cost)
+            _ = try await store.change(try await storedName(of: user), in: name, changes: checked, cost: cost)
         }
     }
 

@@ -7,25 +7,18 @@ extension GatehouseStore {
     /// The number of kept changes; a reader that has missed a removed one must treat all users as changed.
     static let rememberedChanges = 10_000
 
-    /// Changes a user; `cost` is that of a check of the new hash.
+    /// Changes a user if the stored hash is still the one to replace, and a condition holds; returns whether it did.
+    ///
+    /// `cost` is that of a check of the new hash.
     ///
     /// - Throws: ``StoreFault``: `missing`, `unavailable`.
+    @discardableResult
     public func change(
         _ user: Username,
         in realm: String,
         changes: UserChanges,
-        cost: String?
-    ) async throws(StoreFault) {
-        _ = try await change(user, in: realm, changes: changes, cost: cost) { _ in true }
-    }
-
-    /// Changes a user if the stored hash is still the one to replace and a condition holds; returns whether it did.
-    package func change(
-        _ user: Username,
-        in realm: String,
-        changes: UserChanges,
         cost: String?,
-        if condition: @escaping @Sendable (UserRecord) -> Bool
+        if condition: @escaping @Sendable (UserRecord) -> Bool = { _ in true }
     ) async throws(StoreFault) -> Bool {
         try await write { database in
             guard let stored = try Self.user(user, in: realm, database: database) else {
@@ -71,12 +64,10 @@ extension GatehouseStore {
         }
     }
 
-    /// Reads the users whose password, groups or state have changed since a given change.
+    /// Reads the users whose password, groups or state have changed since a change, and the number of the last change.
     ///
-    /// - Parameters:
-    ///   - realm: The realm.
-    ///   - number: The number of the last known change; nil to read only the number of the last change.
-    /// - Returns: The number of the last change, and the users that have changed since.
+    /// `number` is that of the last known change; with nil, only the number of the last change is read.
+    ///
     /// - Throws: ``StoreFault`` with code `unavailable`.
     public func changes(
         in realm: String,
@@ -107,7 +98,6 @@ extension GatehouseStore {
 
     /// Adds users that are read while they are added; the format of a record is the cost of a check of the hash, as text.
     ///
-    /// Equal costs have the same text.
     /// If one of the users cannot be added, or the closure throws an error, no user is added. Other programs cannot
     /// write to the store until all users are added.
     ///
