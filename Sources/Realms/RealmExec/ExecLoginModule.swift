@@ -18,12 +18,7 @@ public struct ExecLoginModule: PasswordLoginModule {
     private static let maximumSecret = 4096
     private static let maximumCalls = 5
 
-    /// Creates the module for a realm.
-    ///
-    /// - Parameters:
-    ///   - realm: The realm whose users are checked.
-    ///   - options: The options of `FirstPass`.
-    /// - Throws: Nothing: the options have been checked against the schema.
+    /// Creates the module for a realm, with the options of `FirstPass`.
     public init(realm: ExecRealm, options: ModuleOptions) throws(BadModule) {
         firstPass = try FirstPass(options)
         self.realm = realm

@@ -22,12 +22,7 @@ public struct PAMLoginModule: PasswordLoginModule {
     private let userKey: SharedState.Key
     private let passwordKey: SharedState.Key
 
-    /// Creates the module for a realm.
-    ///
-    /// - Parameters:
-    ///   - realm: The realm whose users are authenticated.
-    ///   - options: The options of `FirstPass`.
-    /// - Throws: Nothing: the options have been checked against the schema.
+    /// Creates the module for a realm, with the options of `FirstPass`.
     public init(realm: PAMRealm, options: ModuleOptions) throws(BadModule) {
         firstPass = try FirstPass(options)
         self.realm = realm

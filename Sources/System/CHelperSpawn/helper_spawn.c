@@ -94,7 +94,6 @@ static int prepare_child(struct child *child) {
     if (place_descriptors(child) != 0) return GATEHOUSE_SPAWN_DESCRIPTORS;
     if (setrlimit(RLIMIT_CORE, &no_core) != 0) return GATEHOUSE_SPAWN_LIMITS;
     if (limit(RLIMIT_DATA, request->data_bytes) != 0) return GATEHOUSE_SPAWN_LIMITS;
-    if (limit(RLIMIT_FSIZE, request->file_bytes) != 0) return GATEHOUSE_SPAWN_LIMITS;
     if (limit(RLIMIT_NOFILE, request->open_files) != 0) return GATEHOUSE_SPAWN_LIMITS;
     if (request->changes_user && change_user(request) != 0) return GATEHOUSE_SPAWN_USER;
     if (request->no_new_privileges && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return GATEHOUSE_SPAWN_PRIVILEGES;

@@ -12,7 +12,6 @@ package final class HelperCall: Sendable {
     private struct State {
         var isCancelled = false
         var deadline: UInt64
-        /// The wake-up of the thread that serves the request; nil before and after.
         var wake: WakeUp?
     }
 
@@ -45,10 +44,8 @@ package final class HelperCall: Sendable {
     /// The fault of a request that has waited too long: one of load, because no helper has seen the request.
     static let waitedTooLong = HelperFault(.full, "no helper process was free in time")
 
-    /// The wake-up of the thread that serves the request.
-    ///
-    /// The thread sets it before it calls ``check()`` for the first time, because the request may have been cancelled
-    /// before. It ends with the request, so that a late call of ``wakeUp()`` does not disturb the next one.
+    /// The wake-up of the thread that serves the request, set before the first ``check()``, because the request may have
+    /// been cancelled before, and removed at the end, so that a late ``wakeUp()`` does not disturb the next request.
     var wake: WakeUp? {
         get { state.withLock { $0.wake } }
         set { state.withLock { $0.wake = newValue } }

@@ -74,10 +74,8 @@ package final class HelperProcess {
 
     deinit { end() }
 
-    /// Prepares for the next request, of which lines of output with a secret are not logged.
-    ///
-    /// Returns false if the helper cannot serve it: it has ended, has closed its channel, or has sent something without
-    /// a request.
+    /// Prepares for the next request, of which lines of output with a secret are not logged; false if the helper cannot
+    /// serve it: it has ended, has closed its channel, or has sent something without a request.
     func begin(secrets: [Secret]) -> Bool {
         guard exit == nil, let channel else { return false }
         var descriptors = [

@@ -7,32 +7,28 @@ internal import Glibc
 /// A program to start as a helper, with its limits.
 package struct HelperProgram: Sendable {
     /// The absolute path.
-    package var path: String
+    let path: String
     /// The arguments after the name, without secrets, because all users of the machine can see them.
     package var arguments: [String]
-    /// The whole environment, as in `NAME=value`.
-    package var environment: [String] = [
-        "PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin", "HOME=/", "SHELL=/bin/sh", "LANG=C.UTF-8",
-    ]
-    package var folder = "/"
+    var folder = "/"
     /// The limit for the memory that the helper can write to, in bytes (RLIMIT_DATA); 0 for no limit.
     package var memory: UInt64 = 0
-    /// The maximum size of a file that the helper writes, in bytes; 0 for no limit.
-    package var fileSize: UInt64 = 0
-    /// The maximum number of open descriptors of the helper; 0 for no limit.
-    package var openFiles: UInt64 = 256
     /// The user that the helper runs as; nil for the user of this program.
     package var account: HelperAccount?
     /// True if the helper cannot gain rights by setuid and setgid programs.
     package var forbidsNewPrivileges = true
 
-    package init(_ path: String, arguments: [String] = []) {
-        self.path = path
-        self.arguments = arguments
-    }
-}
+    /// The whole environment of a helper.
+    private static let environment = [
+        "PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin", "HOME=/", "SHELL=/bin/sh", "LANG=C.UTF-8",
+    ]
+    /// The maximum number of open descriptors of a helper.
+    private static let openFiles: UInt64 = 256
 
-extension HelperProgram {
+    package init(_ path: String, arguments: [String] = []) {
+        (self.path, self.arguments) = (path, arguments)
+    }
+
     /// Returns the absolute path, with links resolved, of a program which only the administrator can change
     /// (`FileTrust`).
     package static func trustedPath(_ path: String) throws(HelperFault) -> String {
@@ -48,11 +44,11 @@ extension HelperProgram {
 
     /// Starts the program with descriptors from number 0 on; the result is the process and its pidfd.
     func spawn(_ descriptors: [Descriptor]) throws(HelperFault) -> (process: pid_t, pidfd: Descriptor) {
-        guard !([path] + arguments + environment).contains(where: { $0.utf8.contains(0) }) else {
+        guard !([path] + arguments).contains(where: { $0.utf8.contains(0) }) else {
             throw HelperFault(.cannotStart, "\(path): an argument contains the character NUL")
         }
         let arguments = CStrings([path] + arguments)
-        let environment = CStrings(environment)
+        let environment = CStrings(Self.environment)
         let numbers = descriptors.map(\.number)
         let groups = account?.groups ?? []
         var result = gatehouse_spawn_result()
@@ -69,8 +65,7 @@ extension HelperProgram {
                         unsafe request.descriptors = numbers.baseAddress
                         unsafe request.descriptor_count = numbers.count
                         unsafe request.data_bytes = memory
-                        unsafe request.file_bytes = fileSize
-                        unsafe request.open_files = openFiles
+                        unsafe request.open_files = Self.openFiles
                         if let account, account.isOther {
                             unsafe request.changes_user = true
                             unsafe request.user = account.user

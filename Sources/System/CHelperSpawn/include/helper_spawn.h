@@ -21,7 +21,6 @@ struct gatehouse_spawn_request {
     size_t descriptor_count;
     /// Limits; 0 leaves a limit as it is. A core file is never written.
     uint64_t data_bytes;
-    uint64_t file_bytes;
     uint64_t open_files;
     /// True if the child changes to the user, the group and the groups below.
     bool changes_user;
