@@ -117,9 +117,9 @@ public final class Session: Sendable {
         }
     }
 
-    /// Returns whether the clients must be warned, or the session without a parent must end.
-    func isDue(_ now: UInt64) -> Bool {
-        status.withLock { now >= $0.times.end || !$0.isWarned && now >= $0.times.warningMoment }
+    /// The next time at which the clients must be warned or the session must end, if the session is not used again.
+    var nextMoment: UInt64 {
+        status.withLock { $0.isWarned ? $0.times.end : min($0.times.warningMoment, $0.times.end) }
     }
 }
 

@@ -222,7 +222,7 @@ extension SessionTable {
             for session in expired { effects.end(session, cause: session.times.cause, in: &state) }
             if let replaced { effects.end(replaced, cause: .replaced, in: &state) }
             for session in tooMany { effects.end(session, cause: .tooManySessions, in: &state) }
-            state.insert(new)
+            state.insert(new, at: now)
             return effects
         }
     }
@@ -246,7 +246,7 @@ extension SessionTable {
             if state.children(of: parent).count >= Self.maximumChildren, let oldest = state.children(of: parent).first {
                 effects.end(oldest, cause: .tooManySessions, in: &state)
             }
-            state.insert(new)
+            state.insert(new, at: now)
             return (effects, state.touch(parent, at: now))
         }
     }

@@ -67,7 +67,8 @@ extension SessionTable {
                 state.writes.remove(record.id)
                 return
             }
-            state.insert(Session(record, parent: parent, times: parent.times, clocks: clocks))
+            let session = Session(record, parent: parent, times: parent.times, clocks: clocks)
+            state.insert(session, at: clocks.now)
         }
     }
 
@@ -105,7 +106,7 @@ extension SessionTable {
                 } else {
                     state.hasRoom(for: session) ? nil : .tooManySessions
                 }
-            state.insert(session)
+            state.insert(session, at: now)
             // Corrected times are stored. Otherwise the session would be as good as used at every restart.
             let isCorrected =
                 record.lastSeen > wall

@@ -27,8 +27,7 @@ extension SessionTable {
     /// Ends expired sessions, and warns the clients of those that will expire.
     func sweep() {
         let now = clocks.now
-        let due = signIns { $0.isDue(now) }
-        if !due.isEmpty { publish(state.withLock { $0.check(due, at: now) }) }
+        publish(state.withLock { $0.sweep(at: now) })
     }
 
     private func runMemory() async {

@@ -64,6 +64,7 @@ public final class SessionTable: Sendable {
         state.withLock { state in
             state.settings = settings
             state.limits = SessionLimits(settings)
+            state.scheduleAll(at: clocks.now)
         }
     }
 
@@ -115,13 +116,7 @@ public final class SessionTable: Sendable {
     /// The sessions of all sign-ins, without child sessions, in no order.
     public var sessions: [Session] {
         let now = clocks.now
-        return signIns { $0.isLive(now) }
-    }
-
-    /// Returns the sessions of sign-ins in the table; there may be very many, so the condition is checked without the
-    /// lock.
-    func signIns(where isIncluded: (Session) -> Bool) -> [Session] {
-        state.withLock { $0.entries.values.map(\.session) }.filter { $0.parent == nil && isIncluded($0) }
+        return state.withLock { $0.entries.values.map(\.session) }.filter { $0.parent == nil && $0.isLive(now) }
     }
 
     // MARK: Using
