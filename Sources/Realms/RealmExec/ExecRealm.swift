@@ -56,7 +56,7 @@ public struct ExecRealm: Realm {
     ///   this program could replace it; if `user` does not exist, or this program must not change to it.
     public init(_ properties: RealmProperties) throws(BadRealm) {
         jaasContext = try properties.jaasContext
-        serviceName = properties.has("service-name") ? try properties.string("service-name") : nil
+        serviceName = try properties.optional("service-name")
         let log = properties.services[RealmLog.self]
         let path = try properties.string("program")
         let trusted = try Result { () throws(HelperFault) in try HelperProgram.trustedPath(path) }

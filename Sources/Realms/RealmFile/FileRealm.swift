@@ -66,7 +66,7 @@ public struct FileRealm: Realm {
             throw BadRealm("needs rehash true, so that such a hash is replaced", setting: "truncated-passwords")
         }
         readOptions.passwords = properties.services[PasswordService.self]
-        let groupFile = properties.has("group-file") ? try properties.string("group-file") : nil
+        let groupFile = try properties.optional("group-file")
         guard groupFile == nil || readOptions.format != .glassfish else {
             let problem = "is for htpasswd files only; a GlassFish key file contains the groups itself"
             throw BadRealm(problem, setting: "group-file")
@@ -74,7 +74,7 @@ public struct FileRealm: Realm {
         let settings = UserFileSettings(
             file: try properties.string("file"),
             groupFile: groupFile,
-            attributeFile: properties.has("attribute-file") ? try properties.string("attribute-file") : nil,
+            attributeFile: try properties.optional("attribute-file"),
             readOptions: readOptions
         )
         let log = properties.services[RealmLog.self]

@@ -97,7 +97,7 @@ public struct PAMRealm: Realm {
             }
             path = installed
         }
-        let user = properties.has("user") ? try properties.string("user") : nil
+        let user = try properties.optional("user")
         do throws(HelperFault) {
             var program = HelperProgram(try HelperProgram.trustedPath(path))
             if let user { program.account = try HelperAccount(user) }

@@ -97,7 +97,7 @@ struct SQLSettings: Sendable {
             guard !properties.has("encoding") else { throw BadRealm("needs digest-algorithm", setting: "encoding") }
             return nil
         }
-        let encoding = properties.has("encoding") ? try properties.string("encoding") : "Hex"
+        let encoding = try properties.optional("encoding") ?? "Hex"
         let algorithm = try properties.string("digest-algorithm")
         let column = try Result { () throws(BadHash) in
             try DigestColumn(algorithm: algorithm, encoding: .init(rawValue: encoding) ?? .hexadecimal)

@@ -5,9 +5,6 @@ package import OpenSSLKit
 package import RealmKit
 
 extension RealmProperties {
-    /// Returns a text, a path or the selected word of a choice; nil if it has no value.
-    package func optional(_ name: String) throws(BadRealm) -> String? { has(name) ? try string(name) : nil }
-
     /// Calls a function that reads the value of a property, and adds the name of the property to its fault.
     package func reading<Value>(
         _ name: String,

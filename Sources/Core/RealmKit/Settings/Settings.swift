@@ -67,6 +67,9 @@ public struct Settings<Fault: SettingsFault>: Sendable {
         return text
     }
 
+    /// Returns a text, a path or the selected word of a choice; nil if it has no value.
+    package func optional(_ name: String) throws(Fault) -> String? { has(name) ? try string(name) : nil }
+
     /// Returns a whole number.
     public func integer(_ name: String) throws(Fault) -> Int {
         guard case .integer(let number) = values[name] else { throw missing(name, kind: "a number") }

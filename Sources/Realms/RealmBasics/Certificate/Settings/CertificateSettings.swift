@@ -40,7 +40,7 @@ struct CertificateSettings: Sendable {
     init<Fault>(_ settings: Settings<Fault>) throws(Fault) {
         let commonName = "common-name-as-principal-name"
         let isCommonName = settings.has(commonName) ? try settings.boolean(commonName) : false
-        let words = settings.has("name-from") ? try settings.string("name-from") : nil
+        let words = try settings.optional("name-from")
         if let words, let source = NameSource(rawValue: words) { nameSource = source }
         if isCommonName {
             guard nameSource == .subject || nameSource == .commonName else {
