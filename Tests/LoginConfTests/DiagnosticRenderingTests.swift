@@ -6,7 +6,7 @@ import Testing
 
 /// Tests the exact text of diagnostics.
 @Suite struct DiagnosticRenderingTests {
-    private func error(_ text: String, _ start: UInt32, _ end: UInt32, hint: String? = nil) -> Diagnostic {
+    private func error(_ text: String, _ start: Int, _ end: Int, hint: String? = nil) -> Diagnostic {
         Self.text(text, name: "realms.conf").error(at: SourceRange(start, end), "message", hint: hint)
     }
 
@@ -50,8 +50,8 @@ import Testing
     private static func shown(_ text: String, showing shownPlace: ShownPlace = .ifKnown) -> String {
         let parts = text.split(separator: "HERE", omittingEmptySubsequences: false)
         let source = SourceText(name: "f", parts.joined(), names: names)
-        let start = UInt32(parts[0].utf8.count)
-        let place = SourceRange(start, start + UInt32(parts.count > 2 ? parts[1].utf8.count : 0))
+        let start = parts[0].utf8.count
+        let place = SourceRange(start, start + (parts.count > 2 ? parts[1].utf8.count : 0))
         let diagnostic = source.error(at: place, "m", showing: shownPlace)
         let mark = diagnostic.lineText.unicodeScalars.dropFirst(diagnostic.indent).prefix(diagnostic.length)
         return diagnostic.lineText + " | " + String(String.UnicodeScalarView(mark))
@@ -105,7 +105,7 @@ import Testing
     @Test func `the name of a secret within a harmless statement is found before a place`() {
         func name(_ text: String) -> String? {
             let source = SourceText(name: "f", text, names: Self.names)
-            let end = UInt32(text.utf8.count)
+            let end = text.utf8.count
             return source.secretName(before: SourceRange(end - 1, end)).map(source.string)
         }
         #expect(name("note a password x") == "password")
@@ -119,7 +119,7 @@ import Testing
     func `a large text is read in constant time for each diagnostic`(part: String) async {
         func cost(_ count: Int) -> Double {
             let text = SourceText(name: "f", String(repeating: part, count: count), names: Self.names)
-            let end = UInt32(text.bytes.count)
+            let end = text.bytes.count
             _ = text.location(of: end)
             return ProcessorTime.measureThread {
                 for _ in 0..<20 { #expect(text.error(at: SourceRange(end - 1, end), "m").line > 0) }
@@ -171,7 +171,7 @@ import Testing
 
     @Test func `a value of references only is not written in the text`() {
         func isReferences(_ text: String) -> Bool {
-            SourceText(name: "f", text).consistsOfReferences(in: SourceRange(0, UInt32(text.utf8.count)))
+            SourceText(name: "f", text).consistsOfReferences(in: SourceRange(0, text.utf8.count))
         }
         for text in ["${pw}", "\"${file:a b}\"", "\"${env:A}${env:B}\""] { #expect(isReferences(text), "\(text)") }
         for text in ["", "\"\"", "x", "s3${env:A}", "\"${env:A} \"", "${env:A", "${{a}}", "\"a"] {

@@ -14,15 +14,15 @@ import Testing
     static let mistakes = [
         Mistake(
             "A { M \"é\n; };",
-            "1:7+3 this string is not closed | close it with `\"`"
+            "1:7+3 this quoted text is not closed | close it with `\"`; it cannot continue on the next line"
         ),
         Mistake(
             "A { M required a=\"",
-            "1:18+3 this string is not closed | close it with `\"`"
+            "1:18+3 this quoted text is not closed | close it with `\"`; it cannot continue on the next line"
         ),
         Mistake(
             "A { M required a=\"é",
-            "1:18+3 this string is not closed | close it with `\"`"
+            "1:18+3 this quoted text is not closed | close it with `\"`; it cannot continue on the next line"
         ),
         Mistake(
             "A {\n M required;\n}\nB { N required; };",
@@ -42,7 +42,8 @@ import Testing
         ),
         Mistake(
             "A { M required debug=\"true\"; refresh=\"60\"; x=1; };",
-            "1:30+7 the option `refresh` comes after the end of its module | remove the `;` before it: a `;` ends the module; options are separated by white space"
+            "1:30+7 the option `refresh` is not in a module | options are separated by white space, and follow the class and the flag; a `;` ends the module",
+            "1:44+1 the option `x` is not in a module | options are separated by white space, and follow the class and the flag; a `;` ends the module"
         ),
         Mistake(
             "A { M required url=ldap://h:389; };",
@@ -102,8 +103,8 @@ import Testing
         ),
         Mistake(
             "# c\nA { # d\n M required; };",
-            "1:1+0 `#` does not begin a comment here | comments are `// ...` and `/* ... */`, as in login.conf",
-            "2:5+3 `#` does not begin a comment here | comments are `// ...` and `/* ... */`, as in login.conf"
+            "1:1+0 `#` does not begin a comment here | comments of login contexts are `// ...` and `/* ... */`",
+            "2:5+3 `#` does not begin a comment here | comments of login contexts are `// ...` and `/* ... */`"
         ),
         Mistake(
             "A { M required a='b'; };\n'B c' { M required; };",
@@ -112,31 +113,31 @@ import Testing
         ),
         Mistake(
             "A { M required; };;",
-            "1:19+1 unexpected `;` | one `;` after `}` is enough"
+            "1:19+1 unexpected `;` | a login context is NAME { MODULES };"
         ),
         Mistake(
             "A { M required;; };",
-            "1:16+1 unexpected `;` | one `;` ends a module"
+            "1:16+1 unexpected `;` | a module is CLASS FLAG, its options KEY=VALUE and one `;`"
         ),
         Mistake(
             "A { M include; };",
-            "1:7+3 `include` is not a control flag | `include` is a word of PAM, not of JAAS; the flags are required, requisite, sufficient, optional"
+            "1:7+3 this word is not a control flag | the flags are required, requisite, sufficient, optional"
         ),
         Mistake(
             "A { M substack common; };",
-            "1:7+3 `substack` is not a control flag | `substack` is a word of PAM, not of JAAS; the flags are required, requisite, sufficient, optional"
+            "1:7+3 this word is not a control flag | the flags are required, requisite, sufficient, optional"
         ),
         Mistake(
             "A M required; };",
-            "1:2+1 missing `{` after the context name `A` | write `A {`"
+            "1:2+1 missing `{` after the context name `A` | write `A {`; a name with a space needs double quotes"
         ),
         Mistake(
             "A;",
-            "1:2+1 missing `{` after the context name `A` | write `A {`"
+            "1:2+1 missing `{` after the context name `A` | write `A {`; a name with a space needs double quotes"
         ),
         Mistake(
             "A",
-            "1:2+1 missing `{` after the context name `A` | write `A {`"
+            "1:2+1 missing `{` after the context name `A` | write `A {`; a name with a space needs double quotes"
         ),
         Mistake(
             "A {\n M required;\n",
@@ -156,7 +157,7 @@ import Testing
         ),
         Mistake(
             "A { { M required; }; };",
-            "1:5+1 unexpected `{` | a block holds modules only"
+            "1:5+1 unexpected `{` | a module is CLASS FLAG, its options KEY=VALUE and one `;`"
         ),
         Mistake(
             "A { M required x=${t.x}; };",
@@ -176,15 +177,15 @@ import Testing
         ),
         Mistake(
             "A { M required a=\"x;\n N optional;\n };",
-            "1:18+3 this string is not closed | close it with `\"`"
+            "1:18+3 this quoted text is not closed | close it with `\"`; it cannot continue on the next line"
         ),
         Mistake(
             "A { M required a=\"x\n y\"; };",
-            "1:18+3 this string is not closed on its line | a string must end on its line; write \\n for a line break"
+            "1:18+3 this quoted text is not closed | close it with `\"`; it cannot continue on the next line"
         ),
         Mistake(
             "A { M required a=\"x",
-            "1:18+3 this string is not closed | close it with `\"`"
+            "1:18+3 this quoted text is not closed | close it with `\"`; it cannot continue on the next line"
         ),
         Mistake(
             "A { M required; }; /* c",
@@ -197,7 +198,7 @@ import Testing
         ),
         Mistake(
             "A { M requıred; };",
-            "1:7+8 `requıred` is not a control flag | write `required` in ASCII letters"
+            "1:7+8 `requıred` is not a control flag | did you mean `required`?"
         ),
         Mistake(
             "A { };",
@@ -217,11 +218,11 @@ import Testing
         ),
         Mistake(
             "include \"x.conf\";\nA { M required; };",
-            "1:1+0 login.conf has no `include` | name each file in a `login-config` statement of realms.conf"
+            "1:8+0 missing `{` after the context name | write `NAME {`; a name with a space needs double quotes"
         ),
         Mistake(
             "my app { M required; };",
-            "1:1+6 a context name with a space needs double quotes | write \"my app\""
+            "1:3+1 missing `{` after the context name `my` | write `my {`; a name with a space needs double quotes"
         ),
         Mistake(
             "my:app { M required; };",
@@ -233,11 +234,11 @@ import Testing
         ),
         Mistake(
             "{ M required; };",
-            "1:1+1 a login context needs a name before `{` | write `NAME { ... };`"
+            "1:1+1 unexpected `{` | a login context is NAME { MODULES };"
         ),
         Mistake(
             "auth required pam_unix.so\naccount required pam_unix.so\n",
-            "1:5+1 missing `{` after the context name `auth` | write `auth {`"
+            "1:5+1 missing `{` after the context name `auth` | write `auth {`; a name with a space needs double quotes"
         ),
         Mistake(
             "A { M required debug; };",
@@ -245,7 +246,7 @@ import Testing
         ),
         Mistake(
             "A { M required debug=; };",
-            "1:22+1 the option `debug` has no value | write debug=\"\" if an empty value is meant"
+            "1:16+5 the option `debug` has no value | write debug=\"true\", for example"
         ),
         Mistake(
             "A { M required a b; };",
@@ -253,7 +254,7 @@ import Testing
         ),
         Mistake(
             "A { M required a=b\"c\"; };",
-            "1:19+3 two option values in a row | a value is one word or one string: put all of it in double quotes"
+            "1:19+3 a quoted text touches another word | put white space between them, or write one quoted text"
         ),
         Mistake(
             "A { M required 5=\"x\"; };",
@@ -261,11 +262,11 @@ import Testing
         ),
         Mistake(
             "A { M required; / c\n };",
-            "1:17+1 a lone `/` | write `//` for a comment; a text with `/` in it needs double quotes"
+            "1:17+1 `/` does not begin a comment here | comments of login contexts are `// ...` and `/* ... */`"
         ),
         Mistake(
             "A { refresh=\"60\"; };",
-            "1:5+7 the option `refresh` is not in a module | a module begins with its class name and its control flag"
+            "1:5+7 the option `refresh` is not in a module | options are separated by white space, and follow the class and the flag; a `;` ends the module"
         ),
         Mistake(
             "A { M\n N required;\n};",
@@ -289,15 +290,15 @@ import Testing
         ),
         Mistake(
             "A = { M required; };",
-            "1:2+1 missing `{` after the context name `A` | write `A {`"
+            "1:2+1 missing `{` after the context name `A` | write `A {`; a name with a space needs double quotes"
         ),
         Mistake(
             "A { M required; }; }",
-            "1:20+1 unexpected `}` | no block is open here"
+            "1:20+1 unexpected `}` | a login context is NAME { MODULES };"
         ),
         Mistake(
             "A { M required a=b {c}; };",
-            "1:20+1 unexpected `{` | write the text in double quotes"
+            "1:20+1 unexpected `{` | an option is KEY=VALUE"
         ),
         Mistake(
             "A { M required }\nB { N mandatory; };\nC { O required x=1 y=2; };",

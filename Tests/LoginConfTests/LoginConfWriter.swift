@@ -24,9 +24,9 @@ enum LoginConfWriter {
     /// Returns the contexts as text, with one module per line and option values in double quotes.
     static func text(of entries: [LoginEntry]) throws(Unwritable) -> String {
         var text = ""
-        var names: Set<ByteComparedText> = []
+        var names: Set<[UInt8]> = []
         for entry in entries {
-            guard names.insert(ByteComparedText(entry.name)).inserted else { throw .duplicate(context: entry.name) }
+            guard names.insert(Array(entry.name.utf8)).inserted else { throw .duplicate(context: entry.name) }
             guard !entry.modules.isEmpty else { throw .noModules(context: entry.name) }
             text += word(entry.name) + " {\n"
             for module in entry.modules {
@@ -47,9 +47,9 @@ enum LoginConfWriter {
 
     /// Returns a name, class or key; it is in double quotes unless it is a word of ASCII.
     private static func word(_ text: String) -> String {
-        var scanner = LoginConfScanner(Array(text.utf8))
+        var scanner = Scanner(Array(text.utf8), .loginConf)
         let token = scanner.next()
-        let isWord = token.kind == .word && token.start == 0 && Int(token.end) == scanner.bytes.count
+        let isWord = token.kind == .word && token.start == 0 && token.end == scanner.bytes.count
         return isWord && text.utf8.allSatisfy { $0 < 0x80 } ? text : LoginConfEscapes.quoted(text)
     }
 
@@ -57,8 +57,8 @@ enum LoginConfWriter {
     ///
     /// The value is expanded without properties, so that every reference except `${/}` is an error.
     private static func isKeptByExpansion(_ value: String) -> Bool {
-        let (text, expander) = (SourceText(name: "", bytes: []), Expander(syntax: .jdk, expansion: .none))
-        let expanded = try? expander.bytes(of: value, at: SourceRange(0, 0), in: text)
+        let text = SourceText(name: "", bytes: [])
+        let expanded = try? Expander(syntax: .jdk, expansion: .none, text: text, range: .none).bytes(of: value)
         return expanded?.elementsEqual(value.utf8) ?? false
     }
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import LoginConf
 import RealmKit
 import SeededRandom
 import Testing
+
+@testable import LoginConf
 
 @Suite struct LoginConfWriterTests {
     private func entry(_ name: String, value: String, key: String = "k", className: String = "M") -> LoginEntry {

@@ -135,7 +135,7 @@ import Testing
         ),
         Mistake(
             "login x {\n  # c\n  M required;\n}",
-            "2:3+0 `#` does not begin a comment in a login block | comments are `// ...` and `/* ... */`, as in login.conf"
+            "2:3+0 `#` does not begin a comment here | comments of login contexts are `// ...` and `/* ... */`"
         ),
         Mistake(
             "login x { M requierd; };\na;",
@@ -159,7 +159,7 @@ import Testing
         ),
         Mistake(
             "login x { M required a=\"b }\nc;",
-            "1:24+3 this string is not closed | close it with `\"`"
+            "1:24+3 this quoted text is not closed | close it with `\"`; it cannot continue on the next line"
         ),
         Mistake(
             "login x { M required; /* c }\nc;",

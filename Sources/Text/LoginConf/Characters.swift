@@ -17,24 +17,28 @@ extension UInt8 {
     static let backslash = UInt8(ascii: "\\")
     static let openBrace = UInt8(ascii: "{")
     static let closeBrace = UInt8(ascii: "}")
-    static let colon = UInt8(ascii: ":")
-    static let at = UInt8(ascii: "@")
+    static let dot = UInt8(ascii: ".")
+    static let hyphen = UInt8(ascii: "-")
 
     /// True for a continuation byte of UTF-8: any byte of a multi-byte character but the first.
     var isContinuation: Bool { self & 0xC0 == 0x80 }
     var isLineEnd: Bool { self == .lineFeed || self == .carriageReturn }
     var isBlank: Bool { self == .space || self == .tab }
+    /// True for white space of login.conf: the space and all control characters before it.
+    var isSpace: Bool { self <= .space }
+    var isSign: Bool { self == .semicolon || self == .openBrace || self == .closeBrace }
+    var isDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
 
     /// True for a letter of ASCII.
     var isLetter: Bool {
         UInt8(ascii: "a")...UInt8(ascii: "z") ~= self || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self
     }
 
-    var isLetterOrDigit: Bool { isLetter || UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
+    var isLetterOrDigit: Bool { isLetter || isDigit }
 
     /// True for a byte of the names of statements and options.
     var isNamePart: Bool {
-        isLetterOrDigit || self == UInt8(ascii: "-") || self == UInt8(ascii: "_") || self == UInt8(ascii: ".")
+        isLetterOrDigit || self == .hyphen || self == .dot || self == UInt8(ascii: "_")
     }
 
     var lowercased: UInt8 { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self ? self | 0x20 : self }

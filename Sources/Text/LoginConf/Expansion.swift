@@ -52,8 +52,8 @@ extension SourceText {
     /// - Parameter range: The place of the value, with its quotes if it has any.
     /// - Returns: True if the value has at least one reference and nothing else. `${{...}}` is not a reference.
     public func consistsOfReferences(in range: SourceRange) -> Bool {
-        let end = min(Int(range.end), bytes.count)
-        var rest = bytes[min(Int(range.start), end)..<end]
+        let end = min(range.end, bytes.count)
+        var rest = bytes[min(range.start, end)..<end]
         if rest.first == .quote, rest.last == .quote { rest = rest.dropFirst().dropLast() }
         return rest.consistsOfReferences
     }
@@ -62,13 +62,8 @@ extension SourceText {
     fileprivate func place(of reference: String?, in range: SourceRange) -> SourceRange {
         guard let wanted = reference.map({ Array($0.utf8) }), !wanted.isEmpty else { return range }
         // A reference with escapes is not found, because it is spelled differently in the text.
-        var start = Int(range.start)
-        while start + wanted.count <= Int(range.end) {
-            let end = start + wanted.count
-            if bytes[start..<end].elementsEqual(wanted) { return SourceRange(UInt32(start), UInt32(end)) }
-            start += 1
-        }
-        return range
+        guard let found = bytes[range.start..<min(range.end, bytes.count)].firstRange(of: wanted) else { return range }
+        return SourceRange(found.lowerBound, found.upperBound)
     }
 }
 
@@ -87,36 +82,27 @@ struct Expander {
         case strict
     }
 
-    /// An error: a reference cannot be replaced, or the whole value expands to nothing.
-    private struct Fault: Error {
-        /// It is nil if the error is about the whole value.
-        var reference: String?
-        var message: String
-        var hint: String?
-
-        fileprivate func diagnostic(at range: SourceRange, in text: SourceText) -> Diagnostic {
-            text.error(at: text.place(of: reference, in: range), message, hint: hint)
-        }
-    }
-
     let syntax: Syntax
     let expansion: Expansion
     /// True for a value that messages may not quote: they name a reference in it only if there is nothing else in the value.
     var isSecret = false
+    let text: SourceText
+    /// The place of the value.
+    let range: SourceRange
 
-    /// Returns the value, which stands at a place in a text, with every reference replaced.
+    /// Returns the value with every reference replaced.
     ///
     /// It throws an error at the reference, or at the whole value if the reference is not found.
-    func string(of value: String, at range: SourceRange, in text: SourceText) throws(Diagnostic) -> String {
-        try Result { () throws(Fault) in try string(of: value) }.mapError { $0.diagnostic(at: range, in: text) }.get()
+    func string(of value: String) throws(Diagnostic) -> String {
+        let bytes = try bytes(of: value)
+        guard let string = String(validating: bytes, as: UTF8.self) else {
+            throw error("\(shown(value)) expands to bytes that are not UTF-8")
+        }
+        return string
     }
 
     /// Returns the expanded value as bytes, because the content of a file may be any bytes.
-    func bytes(of value: String, at range: SourceRange, in text: SourceText) throws(Diagnostic) -> [UInt8] {
-        try Result { () throws(Fault) in try bytes(of: value) }.mapError { $0.diagnostic(at: range, in: text) }.get()
-    }
-
-    private func bytes(of value: String) throws(Fault) -> [UInt8] {
+    func bytes(of value: String) throws(Diagnostic) -> [UInt8] {
         let source = Array(value.utf8)
         var result: [UInt8] = []
         var copied = 0
@@ -131,7 +117,7 @@ struct Expander {
             guard let close else {
                 if syntax == .strict {
                     let reference = String(decoding: source[open...], as: UTF8.self)
-                    throw Fault(reference: reference, message: "this `${` is not closed", hint: "close it with `}`")
+                    throw error("this `${` is not closed", at: reference, hint: "close it with `}`")
                 }
                 copied = open
                 break
@@ -148,27 +134,23 @@ struct Expander {
         result += source[copied...]
         guard !result.isEmpty || source.isEmpty else {
             let message = "\(shown(value)) expands to nothing"
-            throw Fault(message: message, hint: "write \"\" if an empty value is meant")
+            throw error(message, hint: "write \"\" if an empty value is meant")
         }
         return result
     }
 
-    private func string(of value: String) throws(Fault) -> String {
-        let bytes = try bytes(of: value)
-        guard let string = String(validating: bytes, as: UTF8.self) else {
-            throw Fault(message: "\(shown(value)) expands to bytes that are not UTF-8")
-        }
-        return string
+    private func error(_ message: String, at reference: String? = nil, hint: String? = nil) -> Diagnostic {
+        text.error(at: text.place(of: reference, in: range), message, hint: hint)
     }
 
     private func shown(_ value: String) -> String { isSecret ? "the value" : DiagnosticText.word(value) }
 
-    private func replacement(of name: String, mayQuote: Bool) throws(Fault) -> [UInt8] {
+    private func replacement(of name: String, mayQuote: Bool) throws(Diagnostic) -> [UInt8] {
         if name == "/" { return [.slash] }
         let reference = "${\(name)}"
         let source = syntax == .jdk ? nil : Source(name)
         let key = String(name.dropFirst(source?.rawValue.count ?? 0))
-        guard !key.isEmpty else { throw Fault(reference: reference, message: "`\(reference)` has no name") }
+        guard !key.isEmpty else { throw error("`\(reference)` has no name", at: reference) }
         // A password may be within the reference, as in `${env:NAME:-default}` of a shell.
         let bareKey = name.utf8.dropFirst(Source(name)?.rawValue.utf8.count ?? 0)
         let isNamed = !isSecret || mayQuote && bareKey.allSatisfy { $0.isNamePart || $0 == .slash }
@@ -187,7 +169,7 @@ struct Expander {
             if let value = expansion.property(key) { return Array(value.utf8) }
             message = "the property\(shownKey) is not defined"
         }
-        throw Fault(reference: reference, message: message, hint: source == nil ? hint(for: key) : nil)
+        throw error(message, at: reference, hint: source == nil ? hint(for: key) : nil)
     }
 
     private func hint(for name: String) -> String? {

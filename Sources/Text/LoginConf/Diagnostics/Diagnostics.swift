@@ -6,7 +6,7 @@ struct Diagnostics {
     static let limit = 100
 
     let text: SourceText
-    private var list: [(start: UInt32, diagnostic: Diagnostic)] = []
+    private var list: [(start: Int, diagnostic: Diagnostic)] = []
     private(set) var errorCount = 0
     /// True while diagnostics are dropped: after an error, while the parser skips to a place where it can continue.
     var isMuted = false
@@ -27,7 +27,6 @@ struct Diagnostics {
             .map(\.element.diagnostic)
     }
 
-    @inline(never)
     mutating func error(
         _ message: String,
         at range: SourceRange,
@@ -38,7 +37,6 @@ struct Diagnostics {
         add(text.error(at: range, message, hint: hint, showing: place), at: range)
     }
 
-    @inline(never)
     mutating func warning(_ message: String, at range: SourceRange, hint: String? = nil) {
         guard !dropsWarnings else { return }
         add(text.warning(at: range, message, hint: hint), at: range)
@@ -52,15 +50,6 @@ struct Diagnostics {
         errorCount += 1
         guard isFull else { return }
         list.append((.max, text.error(at: range, "too many errors; the rest is not shown")))
-    }
-
-    /// Adds the diagnostics of a parser that has read a part of this text; if it is muted at its end, this value is too.
-    mutating func merge(_ other: Diagnostics) {
-        if !isMuted {
-            list += other.list
-            errorCount += other.errorCount
-        }
-        isMuted = isMuted || other.isMuted
     }
 }
 

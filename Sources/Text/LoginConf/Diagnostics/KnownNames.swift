@@ -12,8 +12,8 @@ public struct KnownNames: Sendable {
     private let harmless: Set<String>
     private let secret: Set<String>
     private let all: Set<String>
-    private let sorted: [String]
-    private let longSecrets: [String]
+    private let nearest: NearestName
+    private let nearestSecret: NearestName
 
     /// Creates the names of a program.
     ///
@@ -25,9 +25,9 @@ public struct KnownNames: Sendable {
         self.harmless = harmless.subtracting(secret)
         self.secret = secret
         all = harmless.union(secret).union(words)
-        sorted = all.sorted()
+        nearest = NearestName(among: all.sorted())
         // Short words are similar to too many others.
-        longSecrets = secret.filter { $0.utf8.count > 4 }.sorted()
+        nearestSecret = NearestName(among: secret.filter { $0.utf8.count > 4 })
     }
 
     /// Returns whether messages may quote the values of a statement or an option.
@@ -37,11 +37,11 @@ public struct KnownNames: Sendable {
     public func isSecret(_ name: String) -> Bool {
         if harmless.contains(name) { return false }
         if secret.contains(name) { return true }
-        return NearestName.suggest(name, among: longSecrets) != nil
+        return nearestSecret.suggest(name) != nil
     }
 
     /// Returns whether messages may quote a name: it is known, or similar to a known one.
     public func mayQuote(_ name: String) -> Bool {
-        all.contains(name) || NearestName.suggest(name, among: sorted) != nil
+        all.contains(name) || nearest.suggest(name) != nil
     }
 }

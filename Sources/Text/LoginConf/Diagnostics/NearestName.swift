@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Finds the known name that a misspelled name probably means.
-public enum NearestName {
+public struct NearestName: Sendable {
+    private let known: [Spelling]
+
+    init(among names: some Sequence<String>) { known = names.map { Spelling($0) } }
+
     /// Returns the known name that is most similar to a misspelled name.
     ///
     /// The order of preference is:
@@ -16,18 +20,20 @@ public enum NearestName {
     ///   - candidates: The known names.
     /// - Returns: One of the candidates; nil if no candidate is similar.
     public static func suggest(_ name: String, among candidates: [String]) -> String? {
-        let wanted = Spelling(name)
-        guard !wanted.whole.isEmpty, wanted.whole.count <= Spelling.maximumLength else { return nil }
-        let known = candidates.map { (name: $0, spelling: Spelling($0)) }
-        if let same = known.first(where: { $0.spelling.whole == wanted.whole }) { return same.name }
-        if let same = known.first(where: { $0.spelling.lastComponent == wanted.lastComponent }) { return same.name }
+        NearestName(among: candidates).suggest(name)
+    }
 
+    /// Returns the known name that is most similar; see ``suggest(_:among:)``.
+    func suggest(_ name: String) -> String? {
+        guard (1...Spelling.maximumLength).contains(name.utf8.count) else { return nil }
+        let wanted = Spelling(name)
+        if let same = known.first(where: { $0.whole == wanted.whole }) { return same.name }
+        if let same = known.first(where: { $0.lastPart == wanted.lastPart }) { return same.name }
         var best: (name: String, distance: Int)?
         for candidate in known {
-            let distance = candidate.spelling.distance(to: wanted)
-            if distance <= wanted.maximumDistance, distance < best?.distance ?? .max {
-                best = (candidate.name, distance)
-            }
+            let limit = best.map { $0.distance - 1 } ?? min(3, max(1, wanted.lastPart.count / 3))
+            guard let distance = candidate.distance(to: wanted, limit: limit) else { continue }
+            best = (candidate.name, distance)
         }
         return best?.name
     }
@@ -37,36 +43,33 @@ public enum NearestName {
 private struct Spelling {
     static let maximumLength = 128
 
+    let name: String
     let whole: [UInt8]
-    let lastComponent: ArraySlice<UInt8>
+    let lastPart: [UInt8]
 
     init(_ name: String) {
-        let whole = name.utf8.map { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 ? $0 | 0x20 : $0 }
-        self.whole = whole
-        let afterDot = whole.lastIndex(of: UInt8(ascii: ".")).map { $0 + 1 } ?? 0
-        lastComponent = afterDot < whole.count ? whole[afterDot...] : whole[...]
+        self.name = name
+        whole = name.utf8.map(\.lowercased)
+        let afterDot = whole.lastIndex(of: .dot).map { $0 + 1 } ?? 0
+        lastPart = afterDot < whole.count ? Array(whole[afterDot...]) : whole
     }
 
-    var maximumDistance: Int { min(3, max(1, lastComponent.count / 3)) }
-
-    func distance(to other: Spelling) -> Int {
-        guard whole.count <= Self.maximumLength else { return .max }
-        return min(
-            EditDistance.between(whole, other.whole),
-            EditDistance.between(Array(lastComponent), Array(other.lastComponent))
-        )
+    /// Returns the edit distance of the names or of their last parts; nil if it is more than a limit.
+    func distance(to other: Spelling, limit: Int) -> Int? {
+        guard whole.count <= Self.maximumLength else { return nil }
+        return [(whole, other.whole), (lastPart, other.lastPart)].compactMap { one, two in
+            // This leaves most names out, and there may be hundreds of them.
+            abs(one.count - two.count) > limit ? nil : Self.editDistance(one, two)
+        }.filter { $0 <= limit }.min()
     }
-}
 
-enum EditDistance {
-    /// Returns the edit distance of two names (optimal string alignment): an edit changes, adds or removes one byte, or swaps
-    /// two adjacent bytes.
-    static func between(_ first: [UInt8], _ second: [UInt8]) -> Int {
+    /// Returns the edit distance (optimal string alignment): an edit changes, adds or removes one byte, or swaps two
+    /// adjacent bytes.
+    private static func editDistance(_ first: [UInt8], _ second: [UInt8]) -> Int {
         var older: [Int] = []
         var row = Array(0...second.count)
         for i in first.indices {
             var next = [i + 1]
-            next.reserveCapacity(second.count + 1)
             for j in second.indices {
                 var cost = min(row[j + 1], next[j]) + 1
                 cost = min(cost, row[j] + (first[i] == second[j] ? 0 : 1))
@@ -75,8 +78,7 @@ enum EditDistance {
                 }
                 next.append(cost)
             }
-            older = row
-            row = next
+            (older, row) = (row, next)
         }
         return row[second.count]
     }

@@ -21,40 +21,33 @@ struct ShownPart {
 
     private let bytes: [UInt8]
     private let names: KnownNames
-    private let limit: Int
-    private var position: Int
     private var context = Context.keyword
-    private var hasPassedComment = false
     /// The part that may be shown, which may begin on an earlier line; nil if there is none.
     private(set) var range: Range<Int>?
     /// The name of a secret between the words of a harmless statement, probably after a missing `;`.
-    private(set) var misplacedName: Range<Int>?
+    private(set) var misplacedName: SourceRange?
 
     init(of text: SourceText, at place: SourceRange, showing shownPlace: ShownPlace) {
         (bytes, names) = (text.bytes, text.names)
-        let start = min(Int(place.start), bytes.count)
-        limit = min(bytes.count, start + Self.reach)
-        guard let first = Self.statementStart(before: start, in: bytes) else {
-            position = start
-            return
-        }
-        position = first
+        let start = min(place.start, bytes.count)
+        guard let first = Self.statementStart(before: start, in: bytes) else { return }
+        var scanner = Scanner(bytes, .either, from: first, to: min(bytes.count, start + Self.reach))
         // An empty place is before the token that begins there.
-        let end = shownPlace == .never ? start : max(start + 1, Int(place.end))
+        let end = shownPlace == .never ? start : max(start + 1, place.end)
+        var previous = Token(kind: .semicolon, start: first, end: first)
         var isCut = false
-        var isAfterSign = false
-        while let token = nextToken(), token.lowerBound < end {
-            if isCut || hasPassedComment { range = nil }
-            hasPassedComment = false
-            let isShown = mayShow(token) || shownPlace == .always && token.lowerBound >= start
-            let first = bytes[token.lowerBound]
-            isAfterSign = first.isSign
-            isCut = !isShown || isAfterSign
-            if first.isSign { misplacedName = nil }
-            if isShown { range = (range?.lowerBound ?? token.lowerBound)..<token.upperBound }
+        while case let token = scanner.next(), token.kind != .endOfFile, token.start < end {
+            let isAfterComment = bytes[previous.end..<token.start].contains { !$0.isSpace }
+            if isCut || isAfterComment { range = nil }
+            let isSign = bytes[token.start].isSign
+            let isShown = mayShow(token, end: scanner.end) || shownPlace == .always && token.start >= start
+            isCut = !isShown || isSign
+            if isSign { misplacedName = nil }
+            if isShown { range = (range?.lowerBound ?? token.start)..<token.end }
+            previous = token
         }
         // A statement that begins at a place that is not shown has no part to show.
-        if shownPlace == .never, isAfterSign { range = nil }
+        if shownPlace == .never, range != nil, bytes[previous.start].isSign { range = nil }
     }
 
     /// Returns the end of the last `;`, `{` or `}` at the end of a line before the line of a place; nil if it is too far.
@@ -70,61 +63,25 @@ struct ShownPart {
         return index == 0 ? 0 : nil
     }
 
-    private mutating func nextToken() -> Range<Int>? {
-        while position < limit {
-            let byte = bytes[position]
-            if byte == .hash || bytes[position...].starts(with: "//".utf8) {
-                while position < limit, !bytes[position].isLineEnd { position += 1 }
-                hasPassedComment = true
-            } else if byte.isSpace {
-                position += 1
-            } else {
-                break
-            }
+    private mutating func mayShow(_ token: Token, end: Int) -> Bool {
+        switch token.kind {
+        case .semicolon, .openBrace, .closeBrace:
+            context = .keyword
+            return true
+        case .equals: return true
+        case .unterminatedString: return false
+        default: break
         }
-        guard position < limit else { return nil }
-        let start = position
-        position += 1
-        if bytes[start] == .quote {
-            while position < limit, !bytes[position].isLineEnd {
-                let byte = bytes[position]
-                position += 1
-                if byte == .quote { break }
-                if byte == .backslash, position < limit, !bytes[position].isLineEnd { position += 1 }
-            }
-        } else if !bytes[start].isSign, bytes[start] != .equals {
-            var isReference = false
-            while position < limit {
-                let byte = bytes[position]
-                if byte == .openBrace, bytes[position - 1] == .dollar {
-                    isReference = true
-                } else if byte == .closeBrace, isReference {
-                    isReference = false
-                } else if byte.endsToken {
-                    break
-                }
-                position += 1
-            }
-        }
-        return start..<position
-    }
-
-    private mutating func mayShow(_ token: Range<Int>) -> Bool {
-        let first = bytes[token.lowerBound]
-        if first.isSign { context = .keyword }
-        if first.isSign || first == .equals { return true }
-        let isString = first == .quote
-        if isString, token.count < 2 || bytes[token.upperBound - 1] != .quote { return false }
-        let word = isString ? "" : String(decoding: bytes[token], as: UTF8.self)
+        let word = token.kind == .string ? "" : String(decoding: bytes[token.start..<token.end], as: UTF8.self)
         switch context {
-        case .value where isString || !names.isSecret(word):
+        case .value where token.kind == .string || !names.isSecret(word):
             return true
         case .optionValue:
             context = .name
             return true
         case .value, .keyword, .name:
-            if context == .value { misplacedName = token }
-            let isOption = bytes[token.upperBound..<limit].first { !$0.isSpace } == .equals
+            if context == .value { misplacedName = token.range }
+            let isOption = bytes[token.end..<end].first { !$0.isSpace } == .equals
             let isHarmless = names.isHarmless(word) && (isOption || context == .keyword)
             context = isHarmless ? (isOption ? .optionValue : .value) : .name
             return names.mayQuote(word)
@@ -156,7 +113,7 @@ struct ShownLine {
         if isPlaceShown || rest.isEmpty {
             let isSigns = rest.allSatisfy { $0.isSpace || $0.isSign }
             let indent = before + DiagnosticText.line(bytes[start..<max(start, min(line.offset, end))])
-            let marked = DiagnosticText.line(bytes[line.offset..<max(line.offset, min(Int(place.end), end))])
+            let marked = DiagnosticText.line(bytes[line.offset..<max(line.offset, min(place.end, end))])
             return ShownLine(
                 text: shown + (isSigns ? DiagnosticText.line(rest) : gap + ellipsis),
                 indent: indent.unicodeScalars.count,
@@ -185,10 +142,4 @@ struct ShownLine {
             length: min(length, max(1, after))
         )
     }
-}
-
-extension UInt8 {
-    fileprivate var isSpace: Bool { self <= 0x20 }
-    fileprivate var isSign: Bool { self == .semicolon || self == .openBrace || self == .closeBrace }
-    fileprivate var endsToken: Bool { isSpace || isSign || self == .quote || self == .equals }
 }

@@ -44,8 +44,7 @@ extension SourceText {
     /// A `;` is probably missing before it, so that the place is a secret and no value of the statement.
     public func secretName(before range: SourceRange) -> SourceRange? {
         let name = ShownPart(of: self, at: range, showing: .never).misplacedName
-        guard let name, name.upperBound <= Int(range.start) else { return nil }
-        return SourceRange(UInt32(name.lowerBound), UInt32(name.upperBound))
+        return name.flatMap { $0.end <= range.start ? $0 : nil }
     }
 
     /// Returns a place in this text as it is shown in messages, such as `login.conf:3:5`.
@@ -54,7 +53,6 @@ extension SourceText {
         return "\(DiagnosticText.text(name)):\(location.line):\(location.column)"
     }
 
-    @inline(never)
     private func diagnostic(
         _ severity: Diagnostic.Severity,
         at range: SourceRange,
@@ -62,7 +60,7 @@ extension SourceText {
         hint: String?,
         showing place: ShownPlace
     ) -> Diagnostic {
-        let line = line(around: Int(range.start))
+        let line = line(around: range.start)
         let part = ShownPart(of: self, at: range, showing: place).range
         let shown = ShownLine.of(bytes, line: line, place: range, part: part)
         let diagnostic = Diagnostic(

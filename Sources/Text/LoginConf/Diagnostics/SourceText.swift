@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Synchronization
-
 /// A configuration text with a name for diagnostics.
 ///
 /// The name is only shown; no file is opened. The bytes are not checked here: the parser rejects bytes that are not
@@ -16,8 +14,7 @@ public struct SourceText: Sendable {
     public let bytes: [UInt8]
     /// The names that messages about this text may quote.
     public let names: KnownNames
-    /// The copies of a text share it.
-    private let lines = LineIndex()
+    private let checkpoints: [Checkpoint]
     /// The values of references, which messages show as they are written; the copies of a text share them.
     let expandedValues = ExpandedValues()
 
@@ -31,6 +28,8 @@ public struct SourceText: Sendable {
         self.name = name
         self.bytes = bytes
         self.names = names
+        // A larger text has one error, at its start.
+        checkpoints = bytes.count <= Self.maximumSize ? Checkpoint.all(in: bytes.span) : [Checkpoint()]
     }
 
     /// Creates a text from a string.
@@ -40,9 +39,9 @@ public struct SourceText: Sendable {
 
     /// Returns the line and column of a byte offset; an offset past the end is treated as the end.
     ///
-    /// The first call reads the whole text, and later calls take constant time.
-    public func location(of offset: UInt32) -> SourceLocation {
-        let place = line(around: Int(offset))
+    /// It takes constant time.
+    public func location(of offset: Int) -> SourceLocation {
+        let place = line(around: offset)
         return SourceLocation(line: place.number, column: place.column)
     }
 
@@ -54,7 +53,7 @@ public struct SourceText: Sendable {
     ///   - range: The place of the value.
     public func hide(_ value: String, writtenAs written: String, at range: SourceRange) {
         guard written.contains("${env:") || written.contains("${file:") else { return }
-        expandedValues.add(value, writtenAs: written, line: Int(location(of: range.start).line))
+        expandedValues.add(value, writtenAs: written, line: location(of: range.start).line)
     }
 
     /// Returns a diagnostic about another text without the values that are hidden in diagnostics about this one.
@@ -66,8 +65,8 @@ public struct SourceText: Sendable {
     ///
     /// The part of the range that is outside of the text is ignored.
     public func string(in range: SourceRange) -> String {
-        let end = min(Int(range.end), bytes.count)
-        return String(decoding: bytes[min(Int(range.start), end)..<end], as: UTF8.self)
+        let end = min(range.end, bytes.count)
+        return String(decoding: bytes[min(range.start, end)..<end], as: UTF8.self)
     }
 }
 
@@ -86,30 +85,57 @@ extension SourceText {
 
     func line(around offset: Int) -> Line {
         let offset = min(max(0, offset), bytes.count)
-        let line = lines.line(of: offset, in: bytes)
-        let span = bytes.span
-        var end = offset
-        let limit = min(span.count, offset + 1024)
-        while end < limit, span[end] != .lineFeed, span[end] != .carriageReturn { end += 1 }
-        return Line(
-            number: Int(line.number),
-            start: Int(line.start),
-            end: end,
-            offset: offset,
-            column: Int(line.characters) + 1
-        )
+        let known = min(offset / Checkpoint.step, checkpoints.count - 1)
+        let line = checkpoints[known].advanced(from: known * Checkpoint.step, to: offset, in: bytes.span)
+        let end = bytes[offset...].prefix(1024).firstIndex(where: \.isLineEnd) ?? min(bytes.count, offset + 1024)
+        return Line(number: line.number, start: line.start, end: end, offset: offset, column: line.characters + 1)
+    }
+
+    /// What is known about a place, so that a look-up does not read the text from its start; there is one for every 512 bytes.
+    private struct Checkpoint {
+        static let step = 512
+
+        /// The number of the line, from 1.
+        var number = 1
+        /// The offset of the first byte of the line.
+        var start = 0
+        /// The number of characters between the start of the line and the place.
+        var characters = 0
+
+        static func all(in span: Span<UInt8>) -> [Checkpoint] {
+            var all = [Checkpoint()]
+            for offset in stride(from: step, through: span.count, by: step) {
+                all.append(all[all.count - 1].advanced(from: offset - step, to: offset, in: span))
+            }
+            return all
+        }
+
+        func advanced(from offset: Int, to end: Int, in span: Span<UInt8>) -> Checkpoint {
+            var place = self
+            for index in offset..<end {
+                let byte = span[index]
+                // CRLF is one line end.
+                let isBeforeLineFeed = index + 1 < span.count && span[index + 1] == .lineFeed
+                if byte == .lineFeed || byte == .carriageReturn && !isBeforeLineFeed {
+                    place = Checkpoint(number: place.number + 1, start: index + 1)
+                } else if !byte.isContinuation {
+                    place.characters += 1
+                }
+            }
+            return place
+        }
     }
 }
 
 /// A half-open range of byte offsets in a ``SourceText``.
 public struct SourceRange: Sendable, Hashable {
     /// The offset of the first byte.
-    public let start: UInt32
+    public let start: Int
     /// The offset after the last byte; equal to `start` for a place between two bytes.
-    public let end: UInt32
+    public let end: Int
 
     /// Creates a range; if the end is before the start, the range is empty.
-    public init(_ start: UInt32, _ end: UInt32) {
+    public init(_ start: Int, _ end: Int) {
         self.start = start
         self.end = max(start, end)
     }
@@ -147,79 +173,12 @@ extension SourceText {
             _ = try UTF8Span(validating: bytes.span)
             return nil
         } catch {
-            let range = SourceRange(UInt32(error.byteOffsets.lowerBound), UInt32(error.byteOffsets.upperBound))
+            let range = SourceRange(error.byteOffsets.lowerBound, error.byteOffsets.upperBound)
             return self.error(at: range, "the text is not UTF-8", hint: "save the file as UTF-8")
         }
     }
 
     func hasByteOrderMark(at offset: Int) -> Bool {
         bytes[min(offset, bytes.count)...].starts(with: [0xEF, 0xBB, 0xBF])
-    }
-}
-
-/// The places of a text at which lines and columns are known, so that a look-up does not read the text from its start.
-///
-/// The index is made at the first look-up, because only texts with errors or rules need it. It takes 12 bytes for every
-/// 512 bytes of the text.
-final class LineIndex: Sendable {
-    private static let step = 512
-
-    /// The line of an offset.
-    struct Checkpoint {
-        /// The number of the line, from 1.
-        var number: UInt32 = 1
-        /// The offset of the first byte of the line.
-        var start: UInt32 = 0
-        /// The number of characters between the start of the line and the offset.
-        var characters: UInt32 = 0
-    }
-
-    private let checkpoints = Mutex<[Checkpoint]?>(nil)
-
-    /// Returns the line of a byte offset, at most the number of bytes, in a text that is always the same and has at most
-    /// 2^32 - 1 bytes.
-    ///
-    /// It takes time in proportion to the text at the first call, and constant time afterwards.
-    func line(of offset: Int, in bytes: [UInt8]) -> Checkpoint {
-        let first = checkpoints.withLock { known in
-            let all = known ?? Self.checkpoints(of: bytes)
-            known = all
-            return all[offset / Self.step]
-        }
-        return Self.advanced(first, from: offset / Self.step * Self.step, to: offset, in: bytes.span)
-    }
-
-    private static func checkpoints(of bytes: [UInt8]) -> [Checkpoint] {
-        var all: [Checkpoint] = [Checkpoint()]
-        all.reserveCapacity(bytes.count / step + 1)
-        let span = bytes.span
-        var offset = 0
-        var checkpoint = Checkpoint()
-        while offset + step <= span.count {
-            checkpoint = advanced(checkpoint, from: offset, to: offset + step, in: span)
-            all.append(checkpoint)
-            offset += step
-        }
-        return all
-    }
-
-    private static func advanced(
-        _ checkpoint: Checkpoint,
-        from offset: Int,
-        to end: Int,
-        in span: Span<UInt8>
-    ) -> Checkpoint {
-        var checkpoint = checkpoint
-        for index in offset..<end {
-            let byte = span[index]
-            // CRLF is one line end.
-            let isBeforeLineFeed = index + 1 < span.count && span[index + 1] == .lineFeed
-            if byte == .lineFeed || byte == .carriageReturn && !isBeforeLineFeed {
-                checkpoint = Checkpoint(number: checkpoint.number + 1, start: UInt32(index + 1))
-            } else if !byte.isContinuation {
-                checkpoint.characters += 1
-            }
-        }
-        return checkpoint
     }
 }

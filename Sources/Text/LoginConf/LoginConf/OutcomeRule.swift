@@ -12,18 +12,6 @@ public struct OutcomeRule: Sendable, Hashable {
     public let action: Action
     /// The place of the entry.
     public let range: SourceRange
-
-    /// Creates an entry.
-    ///
-    /// - Parameters:
-    ///   - outcomes: The outcomes; empty for `default`.
-    ///   - action: The action for these outcomes.
-    ///   - range: The place of the entry.
-    public init(outcomes: [Outcome], action: Action, range: SourceRange = .none) {
-        self.outcomes = outcomes
-        self.action = action
-        self.range = range
-    }
 }
 
 extension [OutcomeRule] {
@@ -67,65 +55,55 @@ extension OutcomeRule {
     static let actions: [Action] = [.ok, .done, .bad, .die, .ignore, .reset]
 }
 
-// Tables of outcomes, which may replace the control flag of a module in a `login` block of realms.conf.
+// MARK: The grammar
 
-extension LoginConfParser {
+extension Parser {
     /// True if the current token begins a table of outcomes.
     var beginsOutcomeTable: Bool {
-        token.kind == .invalidCharacter && text.bytes[Int(token.start)] == UInt8(ascii: "[")
+        token.kind == .invalidCharacter && text.bytes[token.start] == UInt8(ascii: "[")
     }
 
     /// Parses a table of outcomes from its `[` to its `]`; it is empty if it has an error, which has been reported.
-    @inline(never)
     mutating func parseOutcomeTable() -> [OutcomeRule] {
-        let open = Int(token.start)
-        var end = open + 1
-        while end < text.bytes.count, !"[]{};\"".utf8.contains(text.bytes[end]) { end += 1 }
-        let isClosed = end < text.bytes.count && text.bytes[end] == UInt8(ascii: "]")
-        let range = SourceRange(UInt32(open), UInt32(isClosed ? end + 1 : end))
-        var rules: [OutcomeRule] = []
-        var isValid = true
-        if case .file = dialect {
-            let hint = "login.conf has no tables; write this entry as a login block of realms.conf. \(Self.flagsHint)"
+        let content = text.bytes[token.end...].prefix { !"[]{};\"".utf8.contains($0) }
+        let isClosed = content.endIndex < text.bytes.count && text.bytes[content.endIndex] == UInt8(ascii: "]")
+        let range = SourceRange(token.start, content.endIndex + (isClosed ? 1 : 0))
+        var rules: [OutcomeRule?] = []
+        if expansion != nil {
+            let hint =
+                "login.conf has no tables; write this entry as a login block of realms.conf. \(TextRole.flag.hint)"
             diagnostics.error("a table of outcomes is not a control flag", at: range, hint: hint)
-            isValid = false
         } else if !isClosed {
             diagnostics.error("the table of outcomes is not closed", at: range, hint: Self.tableHint)
-            isValid = false
         } else {
-            for word in text.bytes[open + 1..<end].split(whereSeparator: ByteClass.isSpace) {
-                let place = SourceRange(UInt32(word.startIndex), UInt32(word.endIndex))
-                guard let rule = outcomeRule(place, after: rules) else {
-                    isValid = false
-                    continue
-                }
-                rules.append(rule)
+            for word in content.split(whereSeparator: \.isSpace) {
+                let place = SourceRange(word.startIndex, word.endIndex)
+                rules.append(outcomeRule(at: place, after: rules.compactMap(\.self)))
             }
-            if rules.isEmpty, isValid {
+            if rules.isEmpty {
                 diagnostics.error("the table of outcomes is empty", at: range, hint: Self.tableHint)
             }
         }
-        token = LoginConfToken(kind: .word, content: .replacement, start: range.start, end: range.end)
-        scanner.position = Int(range.end)
+        token = Token(kind: .word, start: range.start, end: range.end)
+        scanner.position = range.end
         advance()
-        return isValid ? rules : []
+        return rules.contains { $0 == nil } ? [] : rules.compactMap(\.self)
     }
 
-    private mutating func outcomeRule(_ range: SourceRange, after rules: [OutcomeRule]) -> OutcomeRule? {
+    private mutating func outcomeRule(at range: SourceRange, after rules: [OutcomeRule]) -> OutcomeRule? {
         let word = text.string(in: range)
-        let parts = word.utf8.split(separator: UInt8(ascii: "="), omittingEmptySubsequences: false)
-            .map { String(Substring($0)) }
-        guard parts.count == 2, let name = parts.first, let value = parts.last else {
+        let parts = word.utf8.split(separator: .equals, omittingEmptySubsequences: false).map { String(Substring($0)) }
+        guard parts.count == 2 else {
             let message = "\(DiagnosticText.word(word)) is not an outcome with an action"
             diagnostics.error(message, at: range, hint: Self.tableHint)
             return nil
         }
-        guard let outcomes = outcomes(name, at: range), let action = action(value, at: range) else { return nil }
+        guard let outcomes = outcomes(parts[0], at: range), let action = action(parts[1], at: range) else { return nil }
         let isKnown = rules.contains {
             $0.outcomes.isEmpty ? outcomes.isEmpty : !Set($0.outcomes).isDisjoint(with: outcomes)
         }
         if isKnown {
-            diagnostics.error("\(DiagnosticText.word(name)) occurs twice in the table", at: range)
+            diagnostics.error("\(DiagnosticText.word(parts[0])) occurs twice in the table", at: range)
             return nil
         }
         if action == .ok || action == .done, outcomes != [.success] {
@@ -154,8 +132,7 @@ extension LoginConfParser {
         if let known = OutcomeRule.actions.first(where: { $0.description.utf8.elementsEqual(value.utf8) }) {
             return known
         }
-        let isNumber = value.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-        if isNumber, let count = UInt8(value), count > 0 { return .jump(count) }
+        if value.utf8.allSatisfy(\.isDigit), let count = UInt8(value), count > 0 { return .jump(count) }
         let hint = "the actions are ok, done, bad, die, ignore, reset, or the number of modules to skip, from 1 to 255"
         diagnostics.error("there is no action \(DiagnosticText.word(value))", at: range, hint: hint)
         return nil

@@ -24,8 +24,8 @@ public enum RealmsConf {
     /// - Returns: The statements and all diagnostics.
     public static func parse(_ text: SourceText) -> Parsed<[Statement]> {
         if let fault = text.validationError() { return Parsed(partial: [], diagnostics: [fault]) }
-        var parser = RealmsConfParser(text)
-        let statements = parser.parseFile()
+        var parser = Parser(text, .realmsConf)
+        let statements = parser.parseRealmsConf()
         return Parsed(partial: statements, diagnostics: parser.diagnostics.inOrder)
     }
 }
@@ -53,8 +53,7 @@ public struct Statement: Sendable, Hashable {
     /// The place of the statement, from its keyword to its `;` or `}`.
     public let range: SourceRange
 
-    /// Creates a statement.
-    public init(
+    package init(
         keyword: RealmsConfWord,
         arguments: [RealmsConfWord] = [],
         body: Body = .none,
@@ -80,14 +79,7 @@ public struct RealmsConfWord: Sendable, Hashable {
     /// If such a word is an argument, the `;` before it is probably missing.
     public let beginsLine: Bool
 
-    /// Creates a word.
-    ///
-    /// - Parameters:
-    ///   - text: The text, without quotes and escapes.
-    ///   - range: The place of the word.
-    ///   - isQuoted: True if the word is in double quotes.
-    ///   - beginsLine: True if the word is the first of its line.
-    public init(_ text: String, range: SourceRange = .none, isQuoted: Bool = false, beginsLine: Bool = false) {
+    package init(_ text: String, range: SourceRange = .none, isQuoted: Bool = false, beginsLine: Bool = false) {
         self.text = text
         self.range = range
         self.isQuoted = isQuoted
@@ -106,7 +98,7 @@ public struct RealmsConfWord: Sendable, Hashable {
     /// - Throws: An error if a reference is undefined, if a file cannot be read, or if the word expands to nothing or
     ///   to bytes that are not UTF-8.
     public func expanded(by expansion: Expansion, in source: SourceText) throws(Diagnostic) -> String {
-        try Expander(syntax: .strict, expansion: expansion).string(of: text, at: range, in: source)
+        try Expander(syntax: .strict, expansion: expansion, text: source, range: range).string(of: text)
     }
 
     /// Returns the expanded text as bytes; see ``expanded(by:in:)``.
@@ -119,6 +111,7 @@ public struct RealmsConfWord: Sendable, Hashable {
     /// - Returns: The bytes; the content of a file may be any bytes.
     /// - Throws: An error if a reference is undefined, if a file cannot be read, or if the word expands to nothing.
     public func expandedBytes(by expansion: Expansion, in source: SourceText) throws(Diagnostic) -> [UInt8] {
-        try Expander(syntax: .strict, expansion: expansion, isSecret: true).bytes(of: text, at: range, in: source)
+        try Expander(syntax: .strict, expansion: expansion, isSecret: true, text: source, range: range)
+            .bytes(of: text)
     }
 }
