@@ -25,7 +25,7 @@ import Testing
             stamp: nil
         )
         #expect(
-            SessionJSONText.text(session) == #"""
+            session.json == #"""
                 {"client":"browser","expires":"2026-11-22T02:29:50Z","host":"wiki.example","id":"AAAAAAAAAAAAAAAAAAAAAQ","lastUsed":"2026-11-22T02:29:34Z","parent":"AAAAAAAAAAAAAAAAAAAAAA","realm":"town","started":"2026-11-22T02:29:33Z","user":"a\u202e\"nn"}
                 """#
         )

@@ -79,41 +79,14 @@ public enum GatehouseCommand {
     /// The log of realms: each message once, on one line of standard error.
     static var realmLog: RealmLog { .once { print(Printable.line($0), on: STDERR_FILENO) } }
 
-    static func loadStore(
-        _ options: ConfigurationOptions,
-        kinds: [RealmKind],
-        access: StateAccess
-    ) throws -> (Configuration, GatehouseStore) {
-        let configuration = try load(options, kinds: kinds, services: services(access))
-        guard let source = configuration.services[LazyStore.self] else {
-            throw CommandError(.configuration, "this program has no store")
-        }
-        return (configuration, try source.store())
-    }
-
-    /// Waits up to five seconds until a running server has carried out what this command has stored.
-    static func waitForServer(_ store: GatehouseStore) async throws {
-        do {
-            for _ in 0..<250 {
-                guard try await store.isServerBehind() else { return }
-                try await Task.sleep(for: .milliseconds(20))
-            }
-        } catch {
-            throw CommandError(.unavailable, "\(error)")
-        }
-        throw CommandError(
-            .unavailable,
-            "the change is stored, but the running server has not carried it out within 5 seconds; see its log"
-        )
-    }
-
     /// Reads the configuration, and shows how many warnings it has.
     static func load(
         _ options: ConfigurationOptions,
         kinds: [RealmKind],
-        services: ProgramServices
+        access: StateAccess,
+        log: RealmLog = .discarding
     ) throws(ConfigurationErrors) -> Configuration {
-        let configuration = try options.load(kinds, services: services)
+        let configuration = try options.load(kinds, services: services(access, log: log))
         if let line = options.line(aboutWarningsOf: configuration) { print(line, on: STDERR_FILENO) }
         return configuration
     }

@@ -38,8 +38,7 @@ extension GatehouseOptions {
         private func passwordSettings(_ kinds: [RealmKind]) throws -> PasswordSettings {
             let exists = unsafe access(ConfigurationPath.standard, F_OK) == 0
             guard options.config != nil || exists else { return PasswordSettings() }
-            let services = GatehouseCommand.services(.existingOnly)
-            return try GatehouseCommand.load(options, kinds: kinds, services: services).passwords
+            return try GatehouseCommand.load(options, kinds: kinds, access: .existingOnly).passwords
         }
 
         private func calibrateHash() throws {

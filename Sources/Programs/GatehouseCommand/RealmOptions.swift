@@ -18,6 +18,13 @@ struct RealmOptions: ParsableArguments {
     var realm: String?
 }
 
+extension RealmOptions {
+    /// Reads the configuration; the messages of its realms go to standard error.
+    func load(_ kinds: [RealmKind], access: StateAccess) throws -> Configuration {
+        try GatehouseCommand.load(configuration, kinds: kinds, access: access, log: GatehouseCommand.realmLog)
+    }
+}
+
 extension Configuration {
     /// Returns the realm with a name from `--realm`, the default realm of the configuration, or its only usable realm.
     func realm(

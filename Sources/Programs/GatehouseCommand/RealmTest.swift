@@ -29,8 +29,7 @@ extension GatehouseOptions {
             @Argument(help: "A user to look up as at a login.") var user: String?
 
             func perform(_ kinds: [RealmKind]) async throws {
-                let services = GatehouseCommand.services(.existingOnly)
-                let configuration = try GatehouseCommand.load(options, kinds: kinds, services: services)
+                let configuration = try GatehouseCommand.load(options, kinds: kinds, access: .existingOnly)
                 let bound = try configuration.realm(realm)
                 let name = try user.map { text in try Username(argument: text) }
                 guard let result = await RealmTest.run(bound, user: name) else {

@@ -53,8 +53,7 @@ extension GatehouseOptions {
         }
 
         func perform(_ kinds: [RealmKind]) async throws {
-            let services = GatehouseCommand.services(.existingOnly, log: GatehouseCommand.realmLog)
-            let configuration = try GatehouseCommand.load(options.configuration, kinds: kinds, services: services)
+            let configuration = try options.load(kinds, access: .existingOnly)
             if let from, !Explanation.Request.isAddress(from) {
                 throw CommandError(.usage, "--from takes an address such as 192.0.2.1 or 2001:db8::1, not \(from)")
             }

@@ -31,7 +31,7 @@ struct UserLookup: Sendable {
             noteMissingGroups(of: user, because: "realm \(realm.name) did not answer within \(Self.timeLimit)")
         }
         do {
-            lock = try await AccountLocks(store).record(of: user, in: realm)?.lockout(at: now)
+            lock = try await store?.locks()[.account(realm.account(of: user))]?.lockout(at: now)
         } catch {
             notes.append(CommandError(error).message)
         }

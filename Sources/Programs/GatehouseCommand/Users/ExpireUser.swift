@@ -19,17 +19,15 @@ extension GatehouseOptions.User {
         var day: String
 
         func perform(_ kinds: [RealmKind]) async throws {
-            var changes = UserChanges()
             let end: Int? = day == "never" ? nil : try Day.end(of: day)
             let administration = try UserAdministration(options, kinds: kinds)
             if let end, end <= Int(WallClock.system.seconds), !yes {
                 // The user is looked up first, so that the question is not about a user who does not exist.
-                _ = try await administration.record(user)
+                _ = try await administration.realm.record(user)
                 try confirm()
             }
-            changes.expiry = .some(end)
             let done = end == nil ? "never expires" : "expires after \(day)"
-            try await administration.change(user, to: changes, done: done)
+            try await administration.change(user, done: done) { $0.expiry = .some(end) }
         }
 
         /// Asks whether a day in the past is meant; an error without a terminal, where nobody can confirm it.

@@ -15,59 +15,30 @@ struct UserAdministration {
     let realm: any ManagedRealm
     let passwords: PasswordService
 
-    init(_ options: RealmOptions, kinds: [RealmKind], access: StateAccess = .createIfMissing) throws {
-        let program = GatehouseCommand.services(access, log: GatehouseCommand.realmLog)
-        let configuration = try GatehouseCommand.load(options.configuration, kinds: kinds, services: program)
-        try self.init(configuration, realm: options.realm)
+    init(_ options: RealmOptions, kinds: [RealmKind]) throws {
+        try self.init(options.load(kinds, access: .createIfMissing), realm: options.realm)
     }
 
     /// Selects a realm whose users can be changed; nil for the default realm.
     init(_ configuration: Configuration, realm name: String? = nil) throws {
-        let bound = try configuration.realm(name) { $0 is any ManagedRealm }
-        guard let realm = bound.realm as? any ManagedRealm else {
-            let isListed = bound.realm is any UserListingRealm
-            throw Self.missing(isListed ? "changed here" : "listed or changed here", of: bound, in: configuration) {
-                $0 is any ManagedRealm
-            }
+        let (bound, realm) = try configuration.realm(name, as: { $0 as? any ManagedRealm }) { realm in
+            realm is any UserListingRealm ? "changed here" : "listed or changed here"
         }
         guard let passwords = configuration.services[PasswordService.self] else {
             throw CommandError(.configuration, "this program cannot hash passwords")
         }
-        self.configuration = configuration
-        realmName = bound.name
-        self.realm = realm
-        self.passwords = passwords
+        (self.configuration, realmName, self.realm, self.passwords) = (configuration, bound.name, realm, passwords)
     }
 
     /// The settings of new passwords.
     var settings: PasswordSettings { configuration.passwords }
     var stateFolder: String { configuration.server.stateFolder.value }
 
-    /// The error for a realm whose users cannot be listed or changed, with the realms whose users can.
-    static func missing(
-        _ action: String,
-        of bound: BoundRealm,
-        in configuration: Configuration,
-        _ isPossible: (any Realm) -> Bool
-    ) -> CommandError {
-        let others = configuration.realms.filter { isPossible($0.realm) }.map(\.name)
-        let hint =
-            others.isEmpty
-            ? "the configuration has no realm with such users"
-            : "realms with such users: \(others.joined(separator: ", "))"
-        return CommandError(
-            .failed,
-            "realm \(bound.name) is a \(bound.className), whose users cannot be \(action); \(hint)"
-        )
-    }
-
-    func record(_ text: String) async throws -> UserRecord {
-        try await UserDirectory.record(text, of: realm)
-    }
-
-    func change(_ text: String, to changes: UserChanges, done: String) async throws {
+    func change(_ user: String, done: String, _ change: (inout UserChanges) throws -> Void) async throws {
+        var changes = UserChanges()
+        try change(&changes)
         // A realm that ignores the case of names has another spelling.
-        let name = try await record(text).name
+        let name = try await realm.record(user).name
         try await realm.change(name, changes)
         let isServed = StateFolder.Lock.isServerRunning(in: stateFolder)
         report("\(Printable.line(name.text)) \(done)", note: isServed ? "open sessions end within seconds" : nil)
@@ -85,7 +56,7 @@ struct UserAdministration {
         } catch {
             throw CommandError(.unavailable, "the user was removed, but the user's sessions were not ended: \(error)")
         }
-        try await SessionAdministration(configuration, store: store).endSessions(of: name, in: realmName)
+        try await ConfiguredStore(configuration, store: store).endSessions(of: name, in: realmName)
     }
 
     /// Hashes a new password, if the settings allow it.
@@ -105,44 +76,33 @@ struct UserAdministration {
     }
 }
 
-struct UserDirectory {
-    let realm: any UserListingRealm
-    private let bound: BoundRealm
-    private let store: LazyStore?
-
-    init(_ options: RealmOptions, kinds: [RealmKind]) throws {
-        let program = GatehouseCommand.services(.existingOnly, log: GatehouseCommand.realmLog)
-        let configuration = try GatehouseCommand.load(options.configuration, kinds: kinds, services: program)
-        bound = try configuration.realm(options.realm) { $0 is any UserListingRealm }
-        store = configuration.services[LazyStore.self]
-        guard let realm = bound.realm as? any UserListingRealm else {
-            throw UserAdministration.missing("listed or changed here", of: bound, in: configuration) {
-                $0 is any UserListingRealm
-            }
-        }
-        self.realm = realm
+extension Configuration {
+    /// Returns the realm of a name, the default realm or the only usable one, if it is of a kind; `missing` says what the users
+    /// of another realm cannot be.
+    func realm<Kind>(
+        _ name: String?,
+        as kind: (any Realm) -> Kind?,
+        missing: (any Realm) -> String
+    ) throws -> (bound: BoundRealm, realm: Kind) {
+        let bound = try realm(name) { kind($0) != nil }
+        if let realm = kind(bound.realm) { return (bound, realm) }
+        let others = realms.filter { kind($0.realm) != nil }.map(\.name)
+        let hint =
+            others.isEmpty
+            ? "the configuration has no realm with such users"
+            : "realms with such users: \(others.joined(separator: ", "))"
+        let action = missing(bound.realm)
+        throw CommandError(
+            .failed,
+            "realm \(bound.name) is a \(bound.className), whose users cannot be \(action); \(hint)"
+        )
     }
+}
 
-    /// The text of users with their locks; if these cannot be read, a message is printed, and users are shown without them.
-    func text() async -> UserText {
-        var locks = AccountLocks()
-        do {
-            locks = try await AccountLocks(store)
-        } catch {
-            GatehouseCommand.print(Printable.line(CommandError(error).message), on: STDERR_FILENO)
-        }
-        let now = WallClock.system.seconds
-        // A realm that keeps the users itself knows all values of their records.
-        return UserText(now: now, isComplete: realm is any ManagedRealm) { [bound] user in
-            locks.record(of: user.name, in: bound)?.lockout(at: now)
-        }
-    }
-
-    func record(_ text: String) async throws -> UserRecord { try await Self.record(text, of: realm) }
-
-    static func record(_ text: String, of realm: any UserListingRealm) async throws -> UserRecord {
+extension UserListingRealm {
+    func record(_ text: String) async throws -> UserRecord {
         let name = try Username(argument: text)
-        guard let record = try await realm.user(name) else { throw RealmError.noSuchUser(name) }
+        guard let record = try await user(name) else { throw RealmError.noSuchUser(name) }
         return record
     }
 }

@@ -43,7 +43,7 @@ extension GatehouseOptions.User {
 
         func perform(_ kinds: [RealmKind]) async throws {
             let directory = try UserDirectory(options, kinds: kinds)
-            let record = try await directory.record(user)
+            let record = try await directory.realm.record(user)
             let text = await directory.text()
             GatehouseCommand.print(json ? text.json(record) : text.details(record))
         }
@@ -56,7 +56,7 @@ extension GatehouseOptions.User {
 
         func perform(_ kinds: [RealmKind]) async throws {
             let administration = try UserAdministration(options, kinds: kinds)
-            let name = try await administration.record(user).name
+            let name = try await administration.realm.record(user).name
             try await administration.remove(name)
             administration.report("\(Printable.line(name.text)) removed")
         }
@@ -72,10 +72,11 @@ extension GatehouseOptions.User {
         @Argument(help: "The user.") var user: String
 
         func perform(_ kinds: [RealmKind]) async throws {
-            var changes = UserChanges()
-            changes.attributes = try attributes.changes()
-            guard !changes.attributes.isEmpty else { throw CommandError(.usage, "give --name or --mail") }
-            try await UserAdministration(options, kinds: kinds).change(user, to: changes, done: "changed")
+            let changes = try attributes.changes()
+            guard !changes.isEmpty else { throw CommandError(.usage, "give --name or --mail") }
+            try await UserAdministration(options, kinds: kinds).change(user, done: "changed") {
+                $0.attributes = changes
+            }
         }
     }
 
@@ -88,9 +89,7 @@ extension GatehouseOptions.User {
         @Argument(help: "The user.") var user: String
 
         func perform(_ kinds: [RealmKind]) async throws {
-            var changes = UserChanges()
-            changes.isEnabled = true
-            try await UserAdministration(options, kinds: kinds).change(user, to: changes, done: "enabled")
+            try await UserAdministration(options, kinds: kinds).change(user, done: "enabled") { $0.isEnabled = true }
         }
     }
 
@@ -103,9 +102,7 @@ extension GatehouseOptions.User {
         @Argument(help: "The user.") var user: String
 
         func perform(_ kinds: [RealmKind]) async throws {
-            var changes = UserChanges()
-            changes.isEnabled = false
-            try await UserAdministration(options, kinds: kinds).change(user, to: changes, done: "disabled")
+            try await UserAdministration(options, kinds: kinds).change(user, done: "disabled") { $0.isEnabled = false }
         }
     }
 
@@ -118,7 +115,7 @@ extension GatehouseOptions.User {
         @Argument(help: "The user.") var user: String
 
         func perform(_ kinds: [RealmKind]) async throws {
-            try await LockoutAdministration(options.configuration, kinds: kinds, access: .createIfMissing)
+            try await ConfiguredStore(options.configuration, kinds: kinds, access: .createIfMissing)
                 .clear(user: user, of: options.realm)
         }
     }

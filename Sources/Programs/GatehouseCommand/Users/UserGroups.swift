@@ -23,7 +23,7 @@ extension GatehouseOptions.User {
 
         func perform(_ kinds: [RealmKind]) async throws {
             guard !add.isEmpty || !remove.isEmpty else {
-                let record = try await UserDirectory(options, kinds: kinds).record(user)
+                let record = try await UserDirectory(options, kinds: kinds).realm.record(user)
                 for group in record.groups { GatehouseCommand.print(Printable.line(group)) }
                 return
             }
@@ -32,21 +32,18 @@ extension GatehouseOptions.User {
             // the first command.
             let lock = try await Self.lock(administration.stateFolder)
             defer { withExtendedLifetime(lock) {} }
-            let record = try await administration.record(user)
+            let record = try await administration.realm.record(user)
             // By bytes, as rules compare groups.
             let (present, removed) = (record.groups.map { UTF8Text($0) }, remove.map { UTF8Text($0) })
             for group in remove where !present.contains(UTF8Text(group)) {
                 throw CommandError(.failed, "\(Printable.line(user)) is not in the group \(Printable.line(group))")
             }
-            var changes = UserChanges()
             let kept = present.filter { !removed.contains($0) }
-            changes.groups = (kept + add.map { UTF8Text($0) }.filter { !kept.contains($0) }).map(\.string)
-            let groups = GroupName.list((changes.groups ?? []).map(Printable.line))
-            try await administration.change(
-                user,
-                to: changes,
-                done: groups.isEmpty ? "is in no group" : "is in \(groups)"
-            )
+            let groups = (kept + add.map { UTF8Text($0) }.filter { !kept.contains($0) }).map(\.string)
+            let list = GroupName.list(groups.map(Printable.line))
+            try await administration.change(user, done: list.isEmpty ? "is in no group" : "is in \(list)") { changes in
+                changes.groups = groups
+            }
         }
 
         /// Waits for the lock on the state folder, which is created if it is missing.

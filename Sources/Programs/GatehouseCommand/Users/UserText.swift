@@ -2,8 +2,41 @@
 
 internal import Bytes
 internal import CommandSupport
+internal import Glibc
+internal import RealmConfiguration
 internal import RealmKit
+internal import Store
 internal import Throttle
+
+/// A realm whose users can be listed, and the text of its users.
+struct UserDirectory {
+    let realm: any UserListingRealm
+    private let bound: BoundRealm
+    private let store: LazyStore?
+
+    init(_ options: RealmOptions, kinds: [RealmKind]) throws {
+        let configuration = try options.load(kinds, access: .existingOnly)
+        (bound, realm) = try configuration.realm(options.realm, as: { $0 as? any UserListingRealm }) { _ in
+            "listed or changed here"
+        }
+        store = configuration.services[LazyStore.self]
+    }
+
+    /// The text of users with their locks; if these cannot be read, a message is printed, and users are shown without them.
+    func text() async -> UserText {
+        var locks: [ThrottleKey: ThrottleRecord] = [:]
+        do {
+            locks = try await store?.locks() ?? [:]
+        } catch {
+            GatehouseCommand.print(Printable.line(CommandError(error).message), on: STDERR_FILENO)
+        }
+        let now = WallClock.system.seconds
+        // A realm that keeps the users itself knows all values of their records.
+        return UserText(now: now, isComplete: realm is any ManagedRealm) { [bound, locks] user in
+            locks[.account(bound.account(of: user.name))]?.lockout(at: now)
+        }
+    }
+}
 
 struct UserText {
     /// The time in seconds since 1970.
@@ -16,11 +49,9 @@ struct UserText {
     func table(_ users: [UserRecord]) -> String {
         guard !users.isEmpty else { return "there are no users" }
         guard isComplete else {
+            let names = [UserAttribute.displayName, UserAttribute.mail]
             let rows = users.map { user in
-                [user.name.text, state(user)]
-                    + [UserAttribute.displayName, UserAttribute.mail].map {
-                        user.attributes.values(of: $0).joined(separator: ", ")
-                    }
+                [user.name.text, state(user)] + names.map { user.attributes.values(of: $0).joined(separator: ", ") }
             }
             return Table.lines([["user", "state", "name", "mail"]] + rows).joined(separator: "\n")
         }
@@ -34,9 +65,8 @@ struct UserText {
         let password = isComplete ? [["password", user.format ?? "no password"]] : []
         let groups = ["groups", GroupName.list(user.groups, separator: isComplete ? " " : ", ")]
         let attributes = user.attributes.map { [Self.label(of: $0.name), $0.values.joined(separator: ", ")] }
-        return Table.lines(
-            [["user", user.name.text], ["state", state(user)]] + password + [groups] + attributes
-        ).joined(separator: "\n")
+        let rows = [["user", user.name.text], ["state", state(user)]] + password + [groups] + attributes
+        return Table.lines(rows).joined(separator: "\n")
     }
 
     /// The label of an attribute: the name of its option, if there is one.

@@ -37,9 +37,8 @@ extension GatehouseOptions {
                     throw CommandError(.usage, "the text \(fault)")
                 }
                 let end = try Self.end(until, now: WallClock.system.seconds)
-                let (_, store) = try GatehouseCommand.loadStore(options, kinds: kinds, access: .createIfMissing)
-                let announcement = Announcement(text, until: end)
-                try await store.setAnnouncement(announcement)
+                let store = try ConfiguredStore(options, kinds: kinds, access: .createIfMissing).store
+                try await store.setAnnouncement(Announcement(text, until: end))
                 GatehouseCommand.print("the message is shown until \(UTCTime.text(end))")
             }
 
@@ -68,9 +67,9 @@ extension GatehouseOptions {
             @OptionGroup var options: ConfigurationOptions
 
             func perform(_ kinds: [RealmKind]) async throws {
-                let (_, store) = try GatehouseCommand.loadStore(options, kinds: kinds, access: .existingOnly)
-                let stored = try await store.announcement()
-                guard let announcement = stored, announcement.end > WallClock.system.seconds else {
+                let store = try ConfiguredStore(options, kinds: kinds, access: .existingOnly).store
+                guard let announcement = try await store.announcement(), announcement.end > WallClock.system.seconds
+                else {
                     GatehouseCommand.print("there is no message")
                     return
                 }
@@ -83,8 +82,7 @@ extension GatehouseOptions {
             @OptionGroup var options: ConfigurationOptions
 
             func perform(_ kinds: [RealmKind]) async throws {
-                let (_, store) = try GatehouseCommand.loadStore(options, kinds: kinds, access: .createIfMissing)
-                try await store.setAnnouncement(nil)
+                try await ConfiguredStore(options, kinds: kinds, access: .createIfMissing).store.setAnnouncement(nil)
                 GatehouseCommand.print("there is no message")
             }
         }

@@ -28,7 +28,8 @@ extension GatehouseOptions {
             @Flag(help: "Show all accounts and addresses with failed logins, locked or not.") var all = false
 
             func perform(_ kinds: [RealmKind]) async throws {
-                let records = try await LockoutAdministration(options, kinds: kinds, access: .existingOnly).records()
+                let records = try await ConfiguredStore(options, kinds: kinds, access: .existingOnly).store.load()
+                    .records
                 let now = WallClock.system.seconds
                 let shown = records.filter { all || $0.lockout(at: now) != nil }.sorted { $0.newest > $1.newest }
                 guard !shown.isEmpty else {
@@ -36,21 +37,12 @@ extension GatehouseOptions {
                     return
                 }
                 let rows = shown.map { record in
-                    [
-                        Self.kind(of: record.key), record.key.description, "\(record.failures)",
-                        UTCTime.text(record.newest),
-                        record.lockout(at: now).map { UTCTime.text($0.end) } ?? "not locked",
-                    ]
+                    let kind = if case .account = record.key { "account" } else { "address" }
+                    let end = record.lockout(at: now).map { UTCTime.text($0.end) } ?? "not locked"
+                    return [kind, record.key.description, "\(record.failures)", UTCTime.text(record.newest), end]
                 }
                 let table = Table.lines([["kind", "name", "failures", "last", "locked until"]] + rows)
                 GatehouseCommand.print(table.joined(separator: "\n"))
-            }
-
-            private static func kind(of key: ThrottleKey) -> String {
-                switch key {
-                case .account: "account"
-                case .source: "address"
-                }
             }
         }
 
@@ -71,7 +63,7 @@ extension GatehouseOptions {
             }
 
             func perform(_ kinds: [RealmKind]) async throws {
-                let lockouts = try LockoutAdministration(options.configuration, kinds: kinds, access: .createIfMissing)
+                let lockouts = try ConfiguredStore(options.configuration, kinds: kinds, access: .createIfMissing)
                 if let user {
                     try await lockouts.clear(user: user, of: options.realm)
                 } else if let source {
@@ -87,33 +79,25 @@ extension GatehouseOptions {
     }
 }
 
-struct LockoutAdministration {
-    let configuration: Configuration
-    let store: GatehouseStore
-
-    init(_ options: ConfigurationOptions, kinds: [RealmKind], access: StateAccess) throws {
-        (configuration, store) = try GatehouseCommand.loadStore(options, kinds: kinds, access: access)
-    }
-
+extension ConfiguredStore {
     func clear(_ scope: LockoutReset.Scope) async throws {
         try await store.clear(scope)
-        try await GatehouseCommand.waitForServer(store)
+        try await waitForServer()
     }
 
     /// Checks that a text is an address, or a network under which failed logins are counted.
-    func check(_ source: String) async throws {
+    fileprivate func check(_ source: String) async throws {
         do throws(BadValue) {
             _ = try CIDRBlock(source)
             // Failed logins over IPv6 are counted for networks of 64 bits. `lockouts list` shows them as networks, so
             // --source accepts such a network too.
             guard source.contains("/"), !source.hasSuffix("::/64") else { return }
         } catch {
-            guard try await !records().contains(where: { $0.key == .source(ClientNetwork(source)) }) else { return }
+            let key = ThrottleKey.source(ClientNetwork(source))
+            guard try await !store.load().records.contains(where: { $0.key == key }) else { return }
         }
         throw CommandError(.usage, "--source takes an address such as 192.0.2.7 or 2001:db8::1, not \(source)")
     }
-
-    func records() async throws -> [ThrottleRecord] { try await store.load().records }
 
     /// Clears the failed logins and the lock of a user, and prints what was done; an error if the realm has no such user and
     /// there were no failed logins, because the name is probably misspelled.
@@ -121,16 +105,14 @@ struct LockoutAdministration {
         let bound = try configuration.realm(realm)
         let name = try Username(argument: user)
         let key = ThrottleKey.account(bound.account(of: name))
-        let record = try await records().first { $0.key == key }
+        let record = try await store.load().records.first { $0.key == key }
         try await clear(.one(key))
         let isUnknown = await Self.isUnknown(name, in: bound)
         let (shown, realm) = (Printable.line(user), "realm \(bound.name)")
         guard let record else {
             guard !isUnknown else {
-                throw CommandError(
-                    .failed,
-                    "\(realm) has no user \(shown), and there were no failed logins of that name"
-                )
+                let reason = "\(realm) has no user \(shown), and there were no failed logins of that name"
+                throw CommandError(.failed, reason)
             }
             GatehouseCommand.print("\(shown) is not locked, and has no failed logins (\(realm))")
             return
@@ -145,25 +127,6 @@ struct LockoutAdministration {
     private static func isUnknown(_ name: Username, in realm: BoundRealm) async -> Bool {
         guard let realm = realm.realm as? any UserListingRealm else { return false }
         do throws(RealmError) { return try await realm.user(name) == nil } catch { return false }
-    }
-}
-
-/// The failed logins and locks of accounts, as the server has stored them.
-struct AccountLocks: Sendable {
-    private var records: [ThrottleKey: ThrottleRecord] = [:]
-
-    init() {}
-
-    init(_ store: LazyStore?) async throws {
-        do {
-            for record in try await store?.present()?.load().records ?? [] { records[record.key] = record }
-        } catch {
-            throw CommandError(.unavailable, "the locks could not be read: \(error)")
-        }
-    }
-
-    func record(of user: Username, in realm: BoundRealm) -> ThrottleRecord? {
-        records[.account(realm.account(of: user))]
     }
 }
 
