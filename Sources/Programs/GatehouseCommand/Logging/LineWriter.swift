@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CommandSupport
 internal import Dispatch
 internal import Glibc
 internal import Synchronization
@@ -80,9 +81,9 @@ final class LineWriter: Sendable {
             state.dropped = 0
             return taken
         }
-        writeAll(bytes.span)
+        Output.writeBytes(bytes, to: descriptor)
         if dropped > 0 {
-            writeAll("gatehouse: \(dropped) lines were lost: this stream was not read\n".utf8Span.span)
+            Output.write("gatehouse: \(dropped) lines were lost: this stream was not read", to: descriptor)
         }
         bytes.removeAll(keepingCapacity: bytes.capacity <= Self.maximumSpare)
         state.withLock { state in
@@ -101,22 +102,5 @@ final class LineWriter: Sendable {
             done.signal()
         }
         _ = done.wait(timeout: .now() + .seconds(1))
-    }
-
-    private func writeAll(_ bytes: Span<UInt8>) {
-        var begin = 0
-        while begin < bytes.count {
-            let rest = bytes.extracting(begin..<bytes.count)
-            let written = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if written < 0, errno == EINTR { continue }
-            if written < 0, errno == EAGAIN {
-                // The parent process has made the stream non-blocking. This thread may block.
-                var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                _ = unsafe poll(&wait, 1, 1000)
-                continue
-            }
-            guard written > 0 else { return }
-            begin += written
-        }
     }
 }
