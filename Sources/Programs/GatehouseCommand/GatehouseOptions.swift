@@ -56,6 +56,8 @@ struct CommandError: Error {
 
     init(_ status: Status, _ message: String) { (self.status, self.message) = (status, message) }
 
+    static func usage(_ message: String) -> CommandError { CommandError(.usage, message) }
+
     /// The end of a command by an error of what it has called.
     init(_ error: any Error) {
         switch error {

@@ -121,9 +121,9 @@ extension GatehouseOptions {
 
         /// Makes all files and the first user, or nothing: the answers, the configuration and the password are checked first.
         func perform(_ kinds: [RealmKind]) async throws {
-            let questions = InitQuestions(self)
-            guard !add else { return try addApplications(questions, kinds) }
-            let answers = try await InitAnswers.asked(self, questions, kinds)
+            let questions = InitQuestions(self, kinds)
+            guard !add else { return try addApplications(questions) }
+            let answers = try await InitAnswers(questions)
             let log = GatehouseCommand.realmLog
             let configuration = try UnwrittenConfiguration.load(answers, kinds, access: .existingOnly, log: log)
             configuration.warnings.forEach(GatehouseCommand.warn)
@@ -133,36 +133,39 @@ extension GatehouseOptions {
             let files = InitFiles(answers: answers).all
             var written = NewFiles()
             try Result { () throws(NewFiles.Fault) in try written.write(files) }.mapError(answers.advice).get()
-            do {
-                try await firstUser?.add(answers, kinds)
-            } catch {
-                if !hadState { NewFiles.removeFolder(answers.stateFolder) }
-                written.remove()
-                let error = CommandError(error)
-                throw CommandError(error.status, "\(error.message)\nnothing was written")
+            if let firstUser {
+                do {
+                    // The state folder is created if it is missing.
+                    let configuration = try UnwrittenConfiguration.load(answers, kinds, access: .createIfMissing)
+                    try await UserAdministration(configuration).realm
+                        .add(UserRecord(firstUser.name), hash: firstUser.hash)
+                } catch {
+                    if !hadState { NewFiles.removeFolder(answers.stateFolder) }
+                    written.remove()
+                    let error = CommandError(error)
+                    throw CommandError(error.status, "\(error.message)\nnothing was written")
+                }
             }
             for file in files { GatehouseCommand.print("made \(file.path)") }
-            firstUser?.report()
-            let hasFailed = await Self.testServers(answers, configuration)
+            if let firstUser { firstUser.administration.report("\(Printable.line(firstUser.name.text)) added") }
+            let isUsable = await Self.testServers(answers, configuration)
             GatehouseCommand.print(InitNextSteps(answers: answers).text)
-            guard hasFailed else { return }
+            guard !isUsable else { return }
             let file = answers.configurationFile
-            let words = ["gatehouse realm test people", answers.user.map { ShellWord.quoted($0.text) }].compactMap(
-                \.self
-            )
+            let user = answers.user.map { " \(ShellWord.quoted($0.text))" } ?? ""
             throw CommandError(
                 .unavailable,
                 """
-                the realm cannot be used yet: correct \(file), and run \(words.joined(separator: " ")) \
+                the realm cannot be used yet: correct \(file), and run gatehouse realm test people\(user) \
                 --config \(ShellWord.quoted(file))
                 """
             )
         }
 
-        /// Tests the servers of the realm; true if a step has failed.
+        /// Tests the servers of the realm; false if a step has failed.
         private static func testServers(_ answers: InitAnswers, _ configuration: Configuration) async -> Bool {
-            guard case .servers = answers.users, let realm = configuration.realms.first else { return false }
-            return await RealmTest.run(realm, user: answers.user) == false
+            guard case .servers = answers.users, let realm = configuration.realms.first else { return true }
+            return await RealmTest.run(realm, user: answers.user) ?? true
         }
 
         private func warnOfUnusableFile(_ answers: InitAnswers, _ configuration: Configuration) async {
@@ -178,10 +181,11 @@ extension GatehouseOptions {
             GatehouseCommand.print("warning: no user of \(path) can sign in: \(reason)", on: STDERR_FILENO)
         }
 
+        /// The first user, whose password is checked and hashed before a file is written; nil for none.
         private func firstUser(
             _ answers: InitAnswers,
             _ configuration: Configuration
-        ) async throws -> FirstUser? {
+        ) async throws -> (name: Username, hash: String, administration: UserAdministration)? {
             guard case .new = answers.users, let name = answers.user else { return nil }
             let administration = try UserAdministration(configuration)
             let settings = administration.settings
@@ -189,22 +193,7 @@ extension GatehouseOptions {
                 do throws(HashFault) { try settings.check(secret) } catch { return error.description }
                 return nil
             }
-            return FirstUser(name: name, hash: try await administration.hash(secret), administration: administration)
+            return (name, try await administration.hash(secret), administration)
         }
     }
-}
-
-/// The first user, whose password is checked and hashed before a file is written.
-private struct FirstUser {
-    let name: Username
-    let hash: String
-    let administration: UserAdministration
-
-    /// Adds the user to the state folder, which is created if it is missing.
-    func add(_ answers: InitAnswers, _ kinds: [RealmKind]) async throws {
-        let configuration = try UnwrittenConfiguration.load(answers, kinds, access: .createIfMissing)
-        try await UserAdministration(configuration).realm.add(UserRecord(name), hash: hash)
-    }
-
-    func report() { administration.report("\(Printable.line(name.text)) added") }
 }

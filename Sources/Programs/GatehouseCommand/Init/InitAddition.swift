@@ -10,8 +10,8 @@ internal import RealmKit
 extension GatehouseOptions.Init {
     /// Appends the rules of the applications to realms.conf, if the loader accepts it with them, and writes the files of the
     /// proxy that do not exist yet; no other line of it is changed, and no file is overwritten.
-    func addApplications(_ questions: InitQuestions, _ kinds: [RealmKind]) throws {
-        let answers = try InitAnswers.added(self, questions)
+    func addApplications(_ questions: InitQuestions) throws {
+        let answers = try InitAnswers(added: questions)
         let path = answers.configurationFile
         let old = try ConfigurationFiles.system.read(path)
             .mapError { CommandError(.configuration, "\(path) cannot be read: \($0.reason)") }.get().bytes
@@ -19,7 +19,7 @@ extension GatehouseOptions.Init {
         let configuration: Configuration
         do throws(ConfigurationErrors) {
             let file = NewFile(path: path, bytes: old + rules)
-            configuration = try UnwrittenConfiguration.load([file], kinds, access: .existingOnly)
+            configuration = try UnwrittenConfiguration.load([file], questions.kinds, access: .existingOnly)
         } catch {
             throw CommandError(.configuration, "\(error.description)\nnothing was written")
         }
@@ -49,54 +49,44 @@ extension GatehouseOptions.Init {
         GatehouseCommand.print("added rules to \(path): \(hosts)")
         GatehouseCommand.print(InitNextSteps(answers: answers, isAddition: true).text)
     }
-
-    /// The first option that an addition cannot have.
-    fileprivate var unsuitable: String? {
-        let options = [
-            ("--users", users != nil), ("--property", !property.isEmpty), ("--password-file", passwordFile != nil),
-            ("--state", state != nil), ("--user", user != nil), ("--password-stdin", password.passwordStdin),
-        ]
-        return options.first { $0.1 }?.0
-    }
 }
 
 extension InitAnswers {
     /// Checks the options of an addition, and asks for a missing host and address.
-    fileprivate static func added(
-        _ options: GatehouseOptions.Init,
-        _ questions: InitQuestions
-    ) throws -> InitAnswers {
-        if let option = options.unsuitable { throw CommandError(.usage, "\(option) cannot be used with --add") }
-        var answers = InitAnswers()
-        answers.folder = try folder(options.folder ?? answers.folder)
-        answers.path = try path(options.protect ?? answers.path)
-        let file = answers.configurationFile
+    fileprivate init(added questions: InitQuestions) throws {
+        self.init()
+        let options = questions.options
+        let unsuitable = [
+            ("--users", options.users != nil), ("--property", !options.property.isEmpty),
+            ("--password-file", options.passwordFile != nil), ("--state", options.state != nil),
+            ("--user", options.user != nil), ("--password-stdin", options.password.passwordStdin),
+        ].first { $0.1 }
+        if let unsuitable { throw CommandError(.usage, "\(unsuitable.0) cannot be used with --add") }
+        folder = try Self.folder(options.folder ?? folder)
+        path = try Self.path(options.protect ?? path)
         guard options.signInHost == nil else {
             throw CommandError(
                 .usage,
                 """
-                a sign-in host is not added: write sign-in { host NAME; prefix /gatehouse; } in the server block of \(file), \
-                and see docs/forward-auth.md for the files of the proxy
+                a sign-in host is not added: write sign-in { host NAME; prefix /gatehouse; } in the server block of \
+                \(configurationFile), and see docs/forward-auth.md for the files of the proxy
                 """
             )
         }
-        guard NewFiles.exists(file) else {
+        guard NewFiles.exists(configurationFile) else {
             throw CommandError(
                 .failed,
-                "there is no \(file): gatehouse init without --add makes it, or name another folder"
+                "there is no \(configurationFile): gatehouse init without --add makes it, or name another folder"
             )
         }
-        var options = options
-        let proxies = ProxyFile.Proxy.allCases.filter { NewFiles.isFolder(answers.file($0.rawValue)) }
-        if options.proxy == nil, proxies.count == 1 { options.proxy = proxies[0].rawValue }
-        guard let name = options.proxy, name != "none" else {
+        let proxies = ProxyFile.Proxy.allCases.map(\.rawValue).filter { NewFiles.isFolder(file($0)) }
+        guard let proxy = options.proxy ?? (proxies.count == 1 ? proxies[0] : nil), proxy != "none" else {
             throw CommandError(
                 .usage,
-                "the proxy of \(answers.folder) is not known: give --proxy nginx, caddy or haproxy"
+                "the proxy of \(folder) is not known: give --proxy nginx, caddy or haproxy"
             )
         }
-        try answers.askForProxy(options, questions)
+        try askForProxy(questions, given: proxy)
         try questions.requireAnswers(options.missingApplication, [])
-        return answers
     }
 }

@@ -15,71 +15,51 @@ struct InitAnswers {
     }
 
     /// The path that is protected.
-    var path = "/"
-    var users = Users.new
-    var proxy: ProxyFile.Proxy?
-    var applications: [ProxyFile.Application] = []
+    var path = InitQuestion.path.standard
+    private(set) var users = Users.new
+    private(set) var proxy: ProxyFile.Proxy?
+    private(set) var applications: [ProxyFile.Application] = []
     /// The host at which users sign in for all applications; nil if each has its own sign-in page.
-    var signInHost: String?
-    var folder = "."
+    private(set) var signInHost: String?
+    var folder = InitQuestion.folder.standard
     /// The state folder of a server that runs as another user, as an absolute path; nil for a folder of the files.
     var state: String?
     /// The first user, or the user to look up if the users are at servers; nil for none.
-    var user: Username?
+    private(set) var user: Username?
 
     func file(_ name: String) -> String { folder == "/" ? "/\(name)" : "\(folder)/\(name)" }
 
     var configurationFile: String { file("realms.conf") }
 
     var stateFolder: String { state ?? file("var") }
-}
 
-extension InitAnswers {
+    init() {}
+
     /// Checks the options, and asks for those that are missing; the loader accepts a configuration with the answers.
-    static func asked(
-        _ options: GatehouseOptions.Init,
-        _ questions: InitQuestions,
-        _ kinds: [RealmKind]
-    ) async throws -> InitAnswers {
-        var answers = InitAnswers()
-        try questions.answer(
-            "--protect",
-            given: options.protect,
-            question: "Which path is protected?",
-            default: answers.path
-        ) { text in
-            answers.path = try Self.path(text)
-            try UnwrittenConfiguration.check(answers, kinds, status: .usage)
+    init(_ questions: InitQuestions) async throws {
+        let options = questions.options
+        try questions.answer(.path, given: options.protect) { text in
+            path = try Self.path(text)
+            try UnwrittenConfiguration.check(self, questions.kinds, status: .usage)
         }
-        try questions.answer(
-            "--users",
-            given: options.users,
-            question: "Which users? (new, pam, ldap, sql, or the path of a file of users)",
-            default: "new"
-        ) { text in
-            answers.users = try Self.users(text)
-            if case .servers = answers.users { return }
-            try UnwrittenConfiguration.check(answers, kinds, status: .configuration)
+        try questions.answer(.users, given: options.users) { text in
+            users = try Self.users(text)
+            if case .servers = users { return }
+            try UnwrittenConfiguration.check(self, questions.kinds, status: .configuration)
         }
-        let missing = try answers.askForServers(options, questions, kinds)
-        try answers.askForProxy(options, questions)
-        answers.state = try options.state.map(Self.state)
-        try questions.requireAnswers(missing, options.missing(hasProxy: answers.proxy != nil))
-        try questions.answer(
-            "--folder",
-            given: options.folder,
-            question: "In which folder?",
-            default: answers.folder
-        ) { text in
-            answers.folder = try Self.folder(text)
-            try answers.checkFolder()
+        let missing = try askForServers(questions)
+        try askForProxy(questions)
+        state = try options.state.map(Self.state)
+        try questions.requireAnswers(missing, options.missing(hasProxy: proxy != nil))
+        try questions.answer(.folder, given: options.folder) { text in
+            folder = try Self.folder(text)
+            try checkFolder()
         }
-        try await answers.askForUser(options, questions, kinds)
-        return answers
+        try await askForUser(questions)
     }
 
     /// Checks that no file of the configuration exists, and that the state folder can be used.
-    func checkFolder() throws {
+    private func checkFolder() throws {
         let paths = InitFiles(answers: self).all.map(\.path)
         try Result { () throws(NewFiles.Fault) in try NewFiles.check(paths) }.mapError(advice).get()
         guard state == nil, NewFiles.exists(stateFolder), !NewFiles.isFolder(stateFolder) else { return }
@@ -100,16 +80,113 @@ extension InitAnswers {
             }
         return CommandError(.failed, text)
     }
+}
+
+extension InitAnswers {
+    /// Asks for the properties of a realm whose users are at servers; returns the options that are missing if nothing can be
+    /// asked.
+    private mutating func askForServers(_ questions: InitQuestions) throws -> [String] {
+        let options = questions.options
+        guard case .servers(var servers) = users else {
+            if !options.property.isEmpty { throw CommandError(.usage, "--property needs --users ldap or sql") }
+            if options.passwordFile != nil { throw CommandError(.usage, "--password-file needs --users ldap or sql") }
+            return []
+        }
+        try servers.add(options.property)
+        if let file = options.passwordFile { servers.password = .file(try Self.absolutePath(file)) }
+        var earlier: ServerUsers?
+        while true {
+            let missing = try servers.ask(questions, earlier: earlier)
+            guard missing.isEmpty else { return missing }
+            users = .servers(servers)
+            do {
+                try UnwrittenConfiguration.check(self, questions.kinds, status: .configuration)
+                return []
+            } catch {
+                guard servers.wasAsked else { throw error }
+                questions.show(CommandError(error).message)
+                earlier = servers
+                servers = servers.unasked
+            }
+        }
+    }
+
+    /// Asks for the proxy, and for a first application behind it; a name that is given replaces that of the options.
+    mutating func askForProxy(_ questions: InitQuestions, given name: String? = nil) throws {
+        let options = questions.options
+        let (hosts, addresses) = (options.host, options.application)
+        proxy = try questions.answer(.proxy, given: name ?? options.proxy, read: Self.proxy)
+        guard proxy != nil else {
+            let needless = [
+                ("--host", !hosts.isEmpty), ("--application", !addresses.isEmpty),
+                ("--sign-in-host", options.signInHost != nil),
+            ].first { $0.1 }
+            guard let needless else { return }
+            throw CommandError(.usage, "\(needless.0) needs --proxy nginx, caddy or haproxy")
+        }
+        guard max(hosts.count, addresses.count) < 2 || hosts.count == addresses.count else {
+            throw CommandError(
+                .usage,
+                """
+                the numbers of --host (\(hosts.count)) and --application (\(addresses.count)) are different: give one \
+                --application for each --host, in the same order
+                """
+            )
+        }
+        let host = try questions.answer(.host, given: hosts.first, read: Self.host)
+        let address = try questions.answer(.application, given: addresses.first, read: Self.address)
+        applications = [ProxyFile.Application(host: host, address: address)]
+        for (host, address) in zip(hosts, addresses).dropFirst() {
+            applications.append(try .init(host: Self.host(host), address: Self.address(address)))
+        }
+        signInHost = try options.signInHost.map(Self.host)
+        var known: Set<String> = []
+        for host in applications.map(\.host) + [signInHost].compactMap(\.self) where !known.insert(host).inserted {
+            throw CommandError(
+                .usage,
+                "\(host) is given twice: each application and the sign-in host have their own host"
+            )
+        }
+    }
+
+    private mutating func askForUser(_ questions: InitQuestions) async throws {
+        let options = questions.options
+        let isNew = if case .new = users { true } else { false }
+        let readsPassword = options.password.passwordStdin
+        if readsPassword, !isNew || state != nil {
+            throw CommandError(.usage, "--password-stdin needs --users new, --user NAME, and no --state")
+        }
+        var earlier: [Username] = []
+        switch users {
+        case .new:
+            guard state == nil else {
+                guard options.user != nil else { return }
+                throw CommandError(.usage, "--user adds no user to the folder of --state: use gatehouse user add")
+            }
+            earlier = try await UnwrittenConfiguration.users(of: self, questions.kinds)
+        case .servers: break
+        case .pam, .file:
+            guard options.user != nil else { return }
+            throw CommandError(.usage, "--user needs --users new, ldap or sql")
+        }
+        user = try questions.answer(isNew ? .firstUser : .lookedUpUser, given: options.user) { text in
+            guard !text.isEmpty else { return nil }
+            let name = try isNew ? Username(newUser: text) : Username(argument: text)
+            guard !earlier.contains(name) else { throw existingUser(name) }
+            return name
+        }
+        if readsPassword, user == nil { throw CommandError(.usage, "--password-stdin needs --user NAME") }
+    }
 
     /// The error for a first user who is in the state folder already.
-    func existingUser(_ name: Username) -> CommandError {
+    private func existingUser(_ name: Username) -> CommandError {
         let user = Printable.line(name.text)
-        let configuration = ShellWord.quoted(configurationFile)
         return CommandError(
             .failed,
             """
             \(user) is a user already, in \(stateFolder) of an earlier configuration; nothing was written: use another name, or \
-            no name and then gatehouse user set-password \(ShellWord.quoted(user)) --config \(configuration)
+            no name and then gatehouse user set-password \(ShellWord.quoted(user)) --config \
+            \(ShellWord.quoted(configurationFile))
             """
         )
     }

@@ -75,10 +75,8 @@ struct ServerUsers {
             }
             let name = String(parts[0])
             guard !kind.secretNames.contains(name) else {
-                throw CommandError(
-                    .usage,
-                    "\(name) is no argument, because every user of this machine can read arguments: use --password-file FILE"
-                )
+                let reason = "every user of this machine can read arguments: use --password-file FILE"
+                throw CommandError(.usage, "\(name) is no argument, because \(reason)")
             }
             try add(name, Self.value(String(parts[1]), of: name))
         }
@@ -93,7 +91,7 @@ struct ServerUsers {
     }
 
     /// Returns a value for realms.conf; a relative path becomes an absolute one.
-    private static func value(_ text: String, of name: String) throws -> String {
+    fileprivate static func value(_ text: String, of name: String) throws -> String {
         guard Printable.line(text) == text else {
             throw CommandError(.usage, "\(Printable.line(text)): a value must not contain control characters")
         }
@@ -111,10 +109,9 @@ struct ServerUsers {
         for question in kind.questions {
             if !has(question.property), question.isAsked(self) {
                 wasAsked = questions.asks
-                let standard = question.standard(after: earlier)
-                if questions.asks || !standard.isEmpty {
-                    let values = try Self.answer(question, questions, default: standard)
-                    for value in values { add(question.property, value) }
+                let asked = question.asked(after: earlier)
+                if questions.asks || !asked.standard.isEmpty {
+                    for value in try questions.answer(asked, read: question.values) { add(question.property, value) }
                 } else {
                     missing.append("--property \(question.property)=VALUE")
                 }
@@ -127,47 +124,48 @@ struct ServerUsers {
         }
         return missing
     }
-
-    private static func answer(
-        _ question: RealmQuestion,
-        _ questions: InitQuestions,
-        default standard: String
-    ) throws -> [String] {
-        try questions.answer(
-            "--property",
-            given: nil,
-            question: question.text,
-            default: standard
-        ) { (text) throws -> [String] in
-            guard !text.isEmpty else { throw CommandError(.usage, "this question needs an answer") }
-            guard question.choices.isEmpty || question.choices.contains(text) else {
-                throw CommandError(.usage, "the answer is one of: \(question.choices.joined(separator: ", "))")
-            }
-            guard text != "none", text != "false" else { return [] }
-            let parts = question.property == "directory" ? text.split(separator: " ").map(String.init) : [text]
-            var values: [String] = []
-            for part in parts { values.append(try Self.value(part, of: question.property)) }
-            return values
-        }
-    }
 }
 
+/// A question about a property of the realm.
 struct RealmQuestion {
     let property: String
     let text: String
     /// The default; `none` for no value, and empty if an answer is needed.
-    var standard = ""
+    let standard: String
     /// The only valid answers; empty if any text is one.
-    var choices: [String] = []
-    var isAsked: (ServerUsers) -> Bool = { _ in true }
+    let choices: [String]
+    let isAsked: (ServerUsers) -> Bool
 
-    /// The earlier answer, or the default of the question.
+    init(
+        _ property: String,
+        text: String,
+        standard: String = "",
+        choices: [String] = [],
+        isAsked: @escaping (ServerUsers) -> Bool = { _ in true }
+    ) {
+        (self.property, self.text, self.standard) = (property, text, standard)
+        (self.choices, self.isAsked) = (choices, isAsked)
+    }
+
+    /// The question with the earlier answer, if there is one, as its default.
     ///
     /// A text that is no distinguished name is not shown again as the account: it may be the password.
-    func standard(after earlier: ServerUsers?) -> String {
+    fileprivate func asked(after earlier: ServerUsers?) -> InitQuestion {
         let before = earlier?.values(property).joined(separator: " ") ?? ""
         let mayBeSecret = property == "search-bind-dn" && !before.utf8.contains(UInt8(ascii: "="))
-        return before.isEmpty || mayBeSecret ? standard : before
+        let standard = before.isEmpty || mayBeSecret ? standard : before
+        return InitQuestion(option: "--property", text: text, standard: standard)
+    }
+
+    /// Returns the values that an answer stands for.
+    fileprivate func values(_ answer: String) throws -> [String] {
+        guard !answer.isEmpty else { throw CommandError(.usage, "this question needs an answer") }
+        guard choices.isEmpty || choices.contains(answer) else {
+            throw CommandError(.usage, "the answer is one of: \(choices.joined(separator: ", "))")
+        }
+        guard answer != "none", answer != "false" else { return [] }
+        let parts = property == "directory" ? answer.split(separator: " ").map(String.init) : [answer]
+        return try parts.map { part in try ServerUsers.value(part, of: property) }
     }
 }
 
@@ -193,93 +191,87 @@ extension ServerUsers.Kind {
             ? users.has("search-bind-dn") : users.values("database").contains { !$0.hasPrefix("sqlite:") }
     }
 
-    var questions: [RealmQuestion] {
-        let authority = "Which file has the authority of its certificate? (none for those of the system)"
-        switch self {
-        case .ldap:
-            // The groups of Active Directory are those that the entry of the user names.
-            let hasGroups: (ServerUsers) -> Bool = { users in
-                !users.has("group-source") && users.values("active-directory") != ["true"]
-            }
-            return [
-                RealmQuestion(
-                    property: "directory",
-                    text: "Which directory? (such as ldaps://ldap.example.org; several URLs with blanks between them)"
-                ),
-                RealmQuestion(
-                    property: "start-tls",
-                    text: "Use StartTLS? (true, false)",
-                    standard: "true",
-                    choices: ["true", "false"]
-                ) { users in
-                    users.values("directory").contains { url in
-                        url.hasPrefix("ldap:")
-                            && !["127.", "[::1]", "localhost"].contains { url.hasPrefix("ldap://\($0)") }
-                    }
-                },
-                RealmQuestion(property: "ca-file", text: authority, standard: "none") { users in
-                    users.has("start-tls") || users.values("directory").contains { $0.hasPrefix("ldaps:") }
-                },
-                RealmQuestion(
-                    property: "base-dn",
-                    text: "Below which entry are the users? (such as ou=people,dc=example,dc=org)"
-                ),
-                RealmQuestion(
-                    property: "search-bind-dn",
-                    text: "Which account searches for users? (its distinguished name, or none)",
-                    standard: "none"
-                ) { users in !users.has("user-dn-pattern") },
-                RealmQuestion(
-                    property: "active-directory",
-                    text: "Is it Active Directory or Samba? (true, false)",
-                    standard: "false",
-                    choices: ["true", "false"]
-                ),
-                RealmQuestion(
-                    property: "group-base-dn",
-                    text: "Below which entry are the groups? (none for the entry of the users)",
-                    standard: "none",
-                    isAsked: hasGroups
-                ),
-                RealmQuestion(
-                    property: "group-search-filter",
-                    text: "Which filter finds the groups of a user?",
-                    standard: "(|(member=%d)(uniqueMember=%d)(memberUid=%s))",
-                    isAsked: hasGroups
-                ),
-            ]
-        case .sql:
-            let hasTable: (ServerUsers) -> Bool = { !$0.has("password-query") }
-            return [
-                RealmQuestion(
-                    property: "database",
-                    text: "Which database? (sqlite:PATH or postgresql://USER@HOST/NAME)"
-                ),
-                RealmQuestion(property: "ca-file", text: authority, standard: "none") { users in
-                    users.values("database").contains { !$0.hasPrefix("sqlite:") && !$0.contains("sslmode=disable") }
-                },
-                RealmQuestion(property: "user-table", text: "Which table has the users?", isAsked: hasTable),
-                RealmQuestion(
-                    property: "user-name-column",
-                    text: "Which of its columns has the name of the user?",
-                    isAsked: hasTable
-                ),
-                RealmQuestion(
-                    property: "password-column",
-                    text: "Which of its columns has the hash of the password?",
-                    isAsked: hasTable
-                ),
-                RealmQuestion(
-                    property: "group-table",
-                    text: "Which table has the groups of the users? (or none)",
-                    standard: "none",
-                    isAsked: hasTable
-                ),
-                RealmQuestion(
-                    property: "group-name-column",
-                    text: "Which of its columns has the name of the group?"
-                ) { users in users.has("group-table") },
-            ]
+    var questions: [RealmQuestion] { self == .ldap ? RealmQuestion.ofDirectory : RealmQuestion.ofDatabase }
+}
+
+extension RealmQuestion {
+    private static let authority = "Which file has the authority of its certificate? (none for those of the system)"
+
+    fileprivate static var ofDirectory: [RealmQuestion] {
+        // The groups of Active Directory are those that the entry of the user names.
+        let hasGroups: (ServerUsers) -> Bool = { users in
+            !users.has("group-source") && users.values("active-directory") != ["true"]
         }
+        let isPlain: (ServerUsers) -> Bool = { users in
+            users.values("directory").contains { url in
+                url.hasPrefix("ldap:") && !["127.", "[::1]", "localhost"].contains { url.hasPrefix("ldap://\($0)") }
+            }
+        }
+        return [
+            RealmQuestion(
+                "directory",
+                text: "Which directory? (such as ldaps://ldap.example.org; several URLs with blanks between them)"
+            ),
+            RealmQuestion(
+                "start-tls",
+                text: "Use StartTLS? (true, false)",
+                standard: "true",
+                choices: ["true", "false"],
+                isAsked: isPlain
+            ),
+            RealmQuestion("ca-file", text: authority, standard: "none") { users in
+                users.has("start-tls") || users.values("directory").contains { $0.hasPrefix("ldaps:") }
+            },
+            RealmQuestion("base-dn", text: "Below which entry are the users? (such as ou=people,dc=example,dc=org)"),
+            RealmQuestion(
+                "search-bind-dn",
+                text: "Which account searches for users? (its distinguished name, or none)",
+                standard: "none"
+            ) { !$0.has("user-dn-pattern") },
+            RealmQuestion(
+                "active-directory",
+                text: "Is it Active Directory or Samba? (true, false)",
+                standard: "false",
+                choices: ["true", "false"]
+            ),
+            RealmQuestion(
+                "group-base-dn",
+                text: "Below which entry are the groups? (none for the entry of the users)",
+                standard: "none",
+                isAsked: hasGroups
+            ),
+            RealmQuestion(
+                "group-search-filter",
+                text: "Which filter finds the groups of a user?",
+                standard: "(|(member=%d)(uniqueMember=%d)(memberUid=%s))",
+                isAsked: hasGroups
+            ),
+        ]
+    }
+
+    fileprivate static var ofDatabase: [RealmQuestion] {
+        let hasTable: (ServerUsers) -> Bool = { !$0.has("password-query") }
+        let table = "Which table has the groups of the users? (or none)"
+        return [
+            RealmQuestion("database", text: "Which database? (sqlite:PATH or postgresql://USER@HOST/NAME)"),
+            RealmQuestion("ca-file", text: authority, standard: "none") { users in
+                users.values("database").contains { !$0.hasPrefix("sqlite:") && !$0.contains("sslmode=disable") }
+            },
+            RealmQuestion("user-table", text: "Which table has the users?", isAsked: hasTable),
+            RealmQuestion(
+                "user-name-column",
+                text: "Which of its columns has the name of the user?",
+                isAsked: hasTable
+            ),
+            RealmQuestion(
+                "password-column",
+                text: "Which of its columns has the hash of the password?",
+                isAsked: hasTable
+            ),
+            RealmQuestion("group-table", text: table, standard: "none", isAsked: hasTable),
+            RealmQuestion("group-name-column", text: "Which of its columns has the name of the group?") {
+                $0.has("group-table")
+            },
+        ]
     }
 }
