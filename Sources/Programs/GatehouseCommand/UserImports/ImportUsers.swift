@@ -155,13 +155,14 @@ extension GatehouseOptions.User.Import: Subcommand {
             line.begin("checking users", of: imported.users.count)
             return try await ProductImport(imported, for: administration) { line.report($0) }
         }
-        for warning in contents.warnings + [checked.costWarning].compactMap(\.self) + checked.omissions {
+        let costWarning = checked.costWarning(longestCheck: administration.passwords.longestCheck)
+        for warning in contents.warnings + [costWarning].compactMap(\.self) + checked.imported.omissions {
             GatehouseCommand.print(Printable.line(warning), on: STDERR_FILENO)
         }
-        let problems = checked.problems + checked.passwordProblems
+        let problems = checked.imported.problems + checked.passwordProblems
         try report(
             skipBroken ? problems : Array(problems.prefix(CheckedUserFile.maximumWarnings)),
-            of: checked.problemCount + checked.passwordProblems.count,
+            of: checked.imported.problemCount + checked.passwordProblems.count,
             remedy: "--skip-broken skips users that cannot be read, and imports the others without these passwords"
         )
         return UserArray(checked.users)

@@ -48,12 +48,6 @@ struct ImportedUsers: Sendable {
         users.append(user)
     }
 
-    /// Adds the reason why a user cannot be imported; no other user of the name is imported either.
-    mutating func reject(_ name: Username, at place: String, reason: String) {
-        addProblem("\(place): the user \(name) is ignored: \(reason)")
-        exclude(name, at: place)
-    }
-
     /// Imports no user of a name.
     mutating func exclude(_ name: Username, at place: String) {
         if placeByName[name] == nil { placeByName[name] = place }
@@ -127,10 +121,19 @@ struct UserFields {
         } catch {
             return users.addProblem("\(place): the user is ignored: \(error)")
         }
+        do throws(BadUserFile) {
+            users.add(ImportedUser(place: place, record: try record(checked), password: password))
+        } catch {
+            users.addProblem("\(place): the user \(checked) is ignored: \(error)")
+            users.exclude(checked, at: place)
+        }
+    }
+
+    /// Returns the record of the user; an error is only the reason, without the place.
+    private func record(_ name: Username) throws(BadUserFile) -> UserRecord {
         // The rule of `gatehouse user add`: HTTP Basic ends the user name at the first colon (RFC 7617).
-        guard !name.utf8.contains(UInt8(ascii: ":")) else {
-            let reason = "the user name has a colon, so the user could not sign in with it"
-            return users.reject(checked, at: place, reason: reason)
+        guard !name.text.utf8.contains(UInt8(ascii: ":")) else {
+            throw BadUserFile("the user name has a colon, so the user could not sign in with it")
         }
         var attributes: [UserAttribute] = []
         for (attribute, value) in [(UserAttribute.displayName, displayName), (UserAttribute.mail, mail)] {
@@ -138,28 +141,24 @@ struct UserFields {
             do throws(BadAttribute) {
                 attributes.append(try UserAttribute(name: attribute, values: [value]))
             } catch {
-                return users.reject(checked, at: place, reason: "\(attribute): \(error)")
+                throw BadUserFile("\(attribute): \(error)")
             }
         }
-        guard groups.count <= Self.maximumGroups else {
-            users.reject(checked, at: place, reason: "more than \(Self.maximumGroups) groups")
-            return
-        }
+        guard groups.count <= Self.maximumGroups else { throw BadUserFile("more than \(Self.maximumGroups) groups") }
         guard groups.allSatisfy(GroupName.isUsable) else {
-            let reason = "a group's name is empty, has more than 1024 bytes, or contains control characters"
-            return users.reject(checked, at: place, reason: reason)
+            throw BadUserFile("a group's name is empty, has more than 1024 bytes, or contains control characters")
         }
-        let record = UserRecord(
-            checked,
+        return UserRecord(
+            name,
             groups: groups,
             isEnabled: isEnabled,
             mustChangePassword: mustChangePassword,
             attributes: attributes
         )
-        users.add(ImportedUser(place: place, record: record, password: password))
     }
 }
 
+/// Names of groups or roles, each once.
 struct NameList {
     private(set) var names: [String] = []
     private var seen: Set<UTF8Text> = []
@@ -172,10 +171,7 @@ struct NameList {
 
     /// Adds the names of a list with commas.
     mutating func insert(list: String?) {
-        var rest = (list ?? "")[...].utf8
-        while !rest.isEmpty {
-            let part = rest.prefix { $0 != UInt8(ascii: ",") }
-            rest = rest[part.endIndex...].dropFirst()
+        for part in (list ?? "").utf8.split(separator: UInt8(ascii: ",")) {
             var name = part.drop { $0 == 0x20 }
             while name.last == 0x20 { name = name.dropLast() }
             if !name.isEmpty { insert(String(Substring(name))) }
@@ -183,7 +179,7 @@ struct NameList {
     }
 }
 
-/// The error for a file that is not in the format of its product, with its place.
+/// The error for a file that is not in the format of its product, with its place, or for a user in it.
 struct BadUserFile: Error, CustomStringConvertible {
     let description: String
 

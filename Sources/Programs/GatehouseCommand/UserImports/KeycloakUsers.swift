@@ -9,25 +9,20 @@ enum KeycloakUsers {
         // The length of the file limits the number of names.
         let export = try Result { () throws(JSONFault) in try JSONValue(reading: bytes.span, maximumNames: .max) }
             .mapError { BadUserFile("\(name): it is not the export of a realm: \($0)") }.get()
-        let read = Result { () throws(KeycloakObject.Fault) in try Self.read(export, name: name) }
-        guard let users = try read.mapError({ $0.error(in: name) }).get() else {
-            throw BadUserFile("\(name): there are no users; the export of the admin console has none: use kc.sh export")
+        do throws(KeycloakObject.Fault) {
+            // The administration API returns the users as an array.
+            let isArray = if case .array = export { true } else { false }
+            let users = try isArray ? KeycloakObject.elements(export) : KeycloakObject(export).objects("users")
+            guard let users else {
+                let advice = "the export of the admin console has none: use kc.sh export"
+                throw KeycloakObject.Fault(reason: "there are no users; \(advice)")
+            }
+            var result = ImportedUsers()
+            for (index, user) in users.enumerated() { try add(user, place: "\(name): users[\(index)]", to: &result) }
+            return result.finished()
+        } catch {
+            throw BadUserFile("\(name): \(error.reason)")
         }
-        return users.finished()
-    }
-
-    private static func read(_ export: JSONValue, name: String) throws(KeycloakObject.Fault) -> ImportedUsers? {
-        let users: [KeycloakObject]?
-        // The administration API returns the users as an array.
-        if case .array = export {
-            users = try KeycloakObject.elements(export, path: "")
-        } else {
-            users = try KeycloakObject(export, path: "").objects("users")
-        }
-        guard let users else { return nil }
-        var result = ImportedUsers()
-        for (index, user) in users.enumerated() { try add(user, place: "\(name): users[\(index)]", to: &result) }
-        return result
     }
 
     private static func add(
@@ -91,28 +86,29 @@ enum KeycloakUsers {
 
 /// An object of an export; a member that is null is the same as none.
 private struct KeycloakObject {
-    /// A value is missing or has another type.
     struct Fault: Error {
-        let path: String
+        let reason: String
 
-        func error(in file: String) -> BadUserFile {
+        init(reason: String) { self.reason = reason }
+
+        /// A value is missing or has another type.
+        init(at path: String) {
             let path = path.drop { $0 == "." }
-            let text =
+            reason =
                 path.isEmpty ? "it is not the export of a realm" : "\(path): the value is missing or has another type"
-            return BadUserFile("\(file): \(text)")
         }
     }
 
     private let value: JSONValue
     private let path: String
 
-    init(_ value: JSONValue, path: String) throws(Fault) {
-        guard case .object = value else { throw Fault(path: path) }
+    init(_ value: JSONValue, path: String = "") throws(Fault) {
+        guard case .object = value else { throw Fault(at: path) }
         (self.value, self.path) = (value, path)
     }
 
-    static func elements(_ value: JSONValue, path: String) throws(Fault) -> [KeycloakObject] {
-        guard case .array(let elements) = value else { throw Fault(path: path) }
+    static func elements(_ value: JSONValue, path: String = "") throws(Fault) -> [KeycloakObject] {
+        guard case .array(let elements) = value else { throw Fault(at: path) }
         return try elements.enumerated().map { index, element throws(Fault) in
             try KeycloakObject(element, path: "\(path)[\(index)]")
         }
@@ -128,12 +124,12 @@ private struct KeycloakObject {
 
     func value<Value>(_ name: String, _ read: (JSONValue) -> Value?) throws(Fault) -> Value? {
         guard let member = value[name] else { return nil }
-        guard let found = read(member) else { throw Fault(path: "\(path).\(name)") }
+        guard let found = read(member) else { throw Fault(at: "\(path).\(name)") }
         return found
     }
 
     func required<Value>(_ name: String, _ read: (JSONValue) -> Value?) throws(Fault) -> Value {
-        guard let found = try value(name, read) else { throw Fault(path: path) }
+        guard let found = try value(name, read) else { throw Fault(at: path) }
         return found
     }
 }
@@ -175,8 +171,7 @@ private struct KeycloakPassword {
         {
             // A credential without an algorithm is older than the choice of one.
             let algorithm = try credential.value("algorithm", \.asText) ?? "pbkdf2"
-            let fields = Fields(value: value, salt: salt, iterations: count, algorithm: algorithm)
-            imported = try Self.hash(fields)
+            imported = try Self.hash(Fields(value: value, salt: salt, iterations: count, algorithm: algorithm))
         } else if let secret = try credential.value("secretData", \.asText),
             let data = try credential.value("credentialData", \.asText)
         {
@@ -187,8 +182,8 @@ private struct KeycloakPassword {
     }
 
     private static func hash(_ secretData: String, _ credentialData: String) throws -> ImportedUser.Password {
-        let secret = try KeycloakObject(JSONValue(reading: secretData.utf8Span.span), path: "")
-        let data = try KeycloakObject(JSONValue(reading: credentialData.utf8Span.span), path: "")
+        let secret = try KeycloakObject(JSONValue(reading: secretData.utf8Span.span))
+        let data = try KeycloakObject(JSONValue(reading: credentialData.utf8Span.span))
         return try hash(
             Fields(
                 value: try secret.required("value", \.asText),

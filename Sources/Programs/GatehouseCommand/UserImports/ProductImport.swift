@@ -4,39 +4,29 @@ internal import Passwords
 internal import RealmConfiguration
 internal import RealmKit
 
+/// The users of a file of another product, with checked hashes, and hashes of their passwords in clear text.
 struct ProductImport {
+    /// The users as they were read, with the reasons why some cannot be imported.
+    private(set) var imported: ImportedUsers
     private(set) var users: [NewUser] = []
-    /// The first reasons why users cannot be imported.
-    private(set) var problems: [String]
-    private(set) var problemCount: Int
     /// The reasons why passwords cannot be taken over.
     private(set) var passwordProblems: [String] = []
-    /// The parts that are not imported, a line for each kind.
-    private(set) var omissions: [String]
-    /// A warning about many different costs of the hashes; nil if there are only few.
-    var costWarning: String? {
-        HashCost.warning(about: costs.sorted { $0.description < $1.description }, longestCheck: longestCheck)
-    }
-
-    private let longestCheck: Duration
     /// The costs of the hashes of users who can sign in.
     private var costs: Set<HashCost> = []
 
-    /// Checks the hashes of users, and hashes their passwords in clear text; `progress` gets the number of users done so far.
+    /// Checks the users for a realm; `progress` gets the number of users done so far.
     init(
         _ imported: ImportedUsers,
         for administration: UserAdministration,
         progress: @Sendable (Int) -> Void
     ) async throws {
-        problems = imported.problems
-        problemCount = imported.problemCount
-        omissions = imported.omissions
-        longestCheck = administration.passwords.longestCheck
+        self.imported = imported
         for (index, user) in imported.users.enumerated() {
             progress(index)
             guard user.record.attributes.values(of: UserAttribute.mail).allSatisfy(UserAttributeOptions.isAddress)
             else {
-                addProblem("\(user.place): the user \(user.record.name) is ignored: email is not one mail address")
+                let reason = "the user \(user.record.name) is ignored: email is not one mail address"
+                self.imported.addProblem("\(user.place): \(reason)")
                 continue
             }
             switch user.password {
@@ -52,19 +42,23 @@ struct ProductImport {
                     add(user, withoutPassword: error.description)
                 }
             case .clearText(let password):
-                if let reason = Self.refusal(of: password, settings: administration.settings) {
-                    add(user, withoutPassword: reason)
-                    continue
-                }
                 do {
-                    add(user, hash: try await administration.hash(password))
-                } catch let error as CommandError {
+                    if let reason = Self.refusal(of: password, settings: administration.settings) {
+                        add(user, withoutPassword: reason)
+                    } else {
+                        add(user, hash: try await administration.hash(password))
+                    }
+                } catch let error as CommandError where error.status == .failed {
                     // The policy has a maximum length.
-                    guard error.status == .failed else { throw error }
                     add(user, withoutPassword: error.message)
                 }
             }
         }
+    }
+
+    /// A warning about many different costs of the hashes; nil if there are only few.
+    func costWarning(longestCheck: Duration) -> String? {
+        HashCost.warning(about: costs.sorted { $0.description < $1.description }, longestCheck: longestCheck)
     }
 
     /// Checks a hash, and returns its cost.
@@ -86,11 +80,6 @@ struct ProductImport {
             return error.description
                 + (isTooShort ? "; minimum-length of the passwords block in realms.conf sets it" : "")
         }
-    }
-
-    private mutating func addProblem(_ problem: String) {
-        problemCount += 1
-        if problems.count < ImportedUsers.maximumMessages { problems.append(problem) }
     }
 
     private mutating func add(_ user: ImportedUser, hash: String?) {

@@ -39,14 +39,13 @@ struct TomcatUsers {
         }
         var inheritedCount = 0
         for user in users {
-            let place = "\(name):\(user.line)"
-            let roles = Self.roles(of: user, rolesByGroup: rolesByGroup, inheritedCount: &inheritedCount)
+            var fields = UserFields(place: "\(name):\(user.line)", name: user["username"] ?? user["name"] ?? "")
+            fields.groups = Self.roles(of: user, rolesByGroup: rolesByGroup, inheritedCount: &inheritedCount)
             guard inheritedCount <= Self.maximumInherited else {
-                throw BadUserFile("\(place): the users have more than \(Self.maximumInherited) roles of groups in all")
+                let reason = "the users have more than \(Self.maximumInherited) roles of groups in all"
+                throw BadUserFile("\(fields.place): \(reason)")
             }
-            var fields = UserFields(place: place, name: user["username"] ?? user["name"] ?? "")
             fields.displayName = user["fullName"] ?? user["fullname"]
-            fields.groups = roles
             if let stored = user["password"], !stored.isEmpty { fields.password = password(stored) }
             fields.add(to: &result)
         }
@@ -84,15 +83,12 @@ struct TomcatUsers {
         let digest = TomcatPassword(stored)
         let looksLikeHash = digest != nil || TomcatPassword.looksLikeHash(stored)
         guard !algorithms.isEmpty else {
-            guard !looksLikeHash else {
-                let fitting = TomcatAlgorithm.allCases.filter { algorithm in digest.flatMap(algorithm.hash) != nil }
-                return .unusable(
-                    "the password looks like a hash: give --algorithm with the algorithm of the CredentialHandler in "
-                        + "server.xml or context.xml"
-                        + (fitting.count == 1 ? ", here \(fitting[0].rawValue)" : "")
-                )
-            }
-            return .clearText(Secret(Array(stored.utf8)))
+            guard looksLikeHash else { return .clearText(Secret(Array(stored.utf8))) }
+            let fitting = TomcatAlgorithm.allCases.filter { algorithm in digest.flatMap(algorithm.hash) != nil }
+            return .unusable(
+                "the password looks like a hash: give --algorithm with the algorithm of the CredentialHandler in "
+                    + "server.xml or context.xml" + (fitting.count == 1 ? ", here \(fitting[0].rawValue)" : "")
+            )
         }
         let hashes = digest.map { digest in algorithms.compactMap { $0.hash(digest) } } ?? []
         if hashes.count > 1 { return .unusable("the password fits more than one of the given algorithms") }
@@ -123,31 +119,19 @@ enum TomcatAlgorithm: String, Sendable, CaseIterable {
     case pbkdf2SHA384 = "PBKDF2WithHmacSHA384"
     case pbkdf2SHA512 = "PBKDF2WithHmacSHA512"
 
-    /// The number of bytes of a digest.
-    private var count: Int {
+    /// The number of bytes of a digest, the scheme of a digest without salt, and that of `salt$iterations$hash`.
+    private var format: (count: Int, digest: String?, salted: String) {
         switch self {
-        case .clear: 0
-        case .md5: 16
-        case .sha1, .pbkdf2SHA1: 20
-        case .sha256, .pbkdf2SHA256: 32
-        case .sha384, .pbkdf2SHA384: 48
-        case .sha512, .pbkdf2SHA512: 64
-        }
-    }
-
-    /// The scheme of a digest without salt, and of `salt$iterations$hash`.
-    private var schemes: (digest: String?, salted: String) {
-        switch self {
-        case .clear: (nil, "")
-        case .md5: ("{MD5}", "{TOMCAT-MD5}")
-        case .sha1: ("{SHA}", "{TOMCAT-SHA-1}")
-        case .sha256: ("{SHA256}", "{TOMCAT-SHA-256}")
-        case .sha384: ("{SHA384}", "{TOMCAT-SHA-384}")
-        case .sha512: ("{SHA512}", "{TOMCAT-SHA-512}")
-        case .pbkdf2SHA1: (nil, "{TOMCAT-PBKDF2-SHA1}")
-        case .pbkdf2SHA256: (nil, "{TOMCAT-PBKDF2-SHA256}")
-        case .pbkdf2SHA384: (nil, "{TOMCAT-PBKDF2-SHA384}")
-        case .pbkdf2SHA512: (nil, "{TOMCAT-PBKDF2-SHA512}")
+        case .clear: (0, nil, "")
+        case .md5: (16, "{MD5}", "{TOMCAT-MD5}")
+        case .sha1: (20, "{SHA}", "{TOMCAT-SHA-1}")
+        case .sha256: (32, "{SHA256}", "{TOMCAT-SHA-256}")
+        case .sha384: (48, "{SHA384}", "{TOMCAT-SHA-384}")
+        case .sha512: (64, "{SHA512}", "{TOMCAT-SHA-512}")
+        case .pbkdf2SHA1: (20, nil, "{TOMCAT-PBKDF2-SHA1}")
+        case .pbkdf2SHA256: (32, nil, "{TOMCAT-PBKDF2-SHA256}")
+        case .pbkdf2SHA384: (48, nil, "{TOMCAT-PBKDF2-SHA384}")
+        case .pbkdf2SHA512: (64, nil, "{TOMCAT-PBKDF2-SHA512}")
         }
     }
 
@@ -155,16 +139,13 @@ enum TomcatAlgorithm: String, Sendable, CaseIterable {
     func hash(_ stored: TomcatPassword) -> String? {
         switch stored {
         case .digest(let bytes):
-            guard let scheme = schemes.digest, bytes.count == count else { return nil }
+            guard let scheme = format.digest, bytes.count == format.count else { return nil }
             return scheme + Base64.padded.encode(bytes.span)
         case .salted(let salt, let iterations, let hash):
-            guard self != .clear else { return nil }
-            let isPBKDF2 = schemes.digest == nil
-            guard isPBKDF2 || hash.count == count else { return nil }
+            guard self != .clear, format.digest == nil || hash.count == format.count else { return nil }
             // Every beginning of a key of PBKDF2 is itself a key, of that length (RFC 8018 section 5.2).
-            let key = Array(hash.prefix(count))
-            return schemes.salted
-                + "\(Hexadecimal.encode(salt.span))$\(iterations)$\(Hexadecimal.encode(key.span))"
+            let key = Array(hash.prefix(format.count))
+            return format.salted + "\(Hexadecimal.encode(salt.span))$\(iterations)$\(Hexadecimal.encode(key.span))"
         }
     }
 }
@@ -202,8 +183,7 @@ enum TomcatPassword {
     /// True if a text looks like a hash of any program, even if it is damaged: the hash must not become a password in clear
     /// text, because everybody who has seen the file could sign in with it.
     static func looksLikeHash(_ stored: String) -> Bool {
-        var text = stored.utf8[...]
-        while let first = text.first, isBlank(first) { text = text.dropFirst() }
+        var text = stored.utf8.drop(while: isBlank)
         while let last = text.last, isBlank(last) { text = text.dropLast() }
         // One digit less than MD5 has.
         if text.count >= 31, text.allSatisfy({ Hexadecimal.value(of: $0) != nil }) { return true }

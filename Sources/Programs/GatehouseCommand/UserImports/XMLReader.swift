@@ -24,33 +24,37 @@ struct XMLReader {
 
     /// Reads a file; `body` gets every element at its start tag.
     static func read(_ bytes: [UInt8], _ body: (XMLTag) throws(Fault) -> Void) throws(Fault) {
-        var reader = XMLReader(bytes)
+        var reader = XMLReader(bytes: bytes)
         try reader.checkCharacters()
         try reader.readDeclaration()
-        var hasRoot = false
-        while true {
-            reader.skipBlanks()
-            guard reader.index < bytes.count else { break }
-            guard reader.bytes[reader.index] == UInt8(ascii: "<") else {
-                throw reader.fault("text is not expected here")
-            }
-            if reader.skip("<!--") {
-                try reader.skipComment()
-            } else if reader.skip("</") {
-                try reader.readEnd()
-            } else if reader.starts(with: "<!") || reader.starts(with: "<?") {
-                throw reader.fault("a document type, a CDATA section or a processing instruction is not read")
-            } else {
-                guard !reader.openNames.isEmpty || !hasRoot else { throw reader.fault("a second root element") }
-                hasRoot = true
-                try body(try reader.readStart())
-            }
-        }
-        if let name = reader.openNames.last { throw reader.fault("the element \(name) is not closed") }
-        guard hasRoot else { throw reader.fault("there is no element") }
+        try reader.readElements(body)
     }
 
-    private init(_ bytes: [UInt8]) { self.bytes = bytes }
+    private init(bytes: [UInt8]) { self.bytes = bytes }
+
+    private mutating func readElements(_ body: (XMLTag) throws(Fault) -> Void) throws(Fault) {
+        var hasRoot = false
+        skipBlanks()
+        while let byte = next {
+            guard byte == UInt8(ascii: "<") else { throw fault("text is not expected here") }
+            if skip("<!--") {
+                try skipComment()
+            } else if skip("</") {
+                try readEnd()
+            } else if starts(with: "<!") || starts(with: "<?") {
+                throw fault("a document type, a CDATA section or a processing instruction is not read")
+            } else {
+                guard !openNames.isEmpty || !hasRoot else { throw fault("a second root element") }
+                hasRoot = true
+                try body(try readStart())
+            }
+            skipBlanks()
+        }
+        if let name = openNames.last { throw fault("the element \(name) is not closed") }
+        guard hasRoot else { throw fault("there is no element") }
+    }
+
+    private var next: UInt8? { index < bytes.count ? bytes[index] : nil }
 
     // MARK: Characters
 
@@ -90,7 +94,7 @@ struct XMLReader {
     }
 
     private mutating func skipBlanks() {
-        while index < bytes.count, Self.isBlank(bytes[index]) { index += 1 }
+        while let byte = next, Self.isBlank(byte) { index += 1 }
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
@@ -119,7 +123,7 @@ struct XMLReader {
 
     private mutating func skipComment() throws(Fault) {
         let start = index
-        while index < bytes.count {
+        while next != nil {
             if skip("--") {
                 guard skip(">") else { throw fault("-- within a comment") }
                 return
@@ -156,11 +160,9 @@ struct XMLReader {
 
     private mutating func readName() throws(Fault) -> String {
         let start = index
-        while index < bytes.count, Self.isName(bytes[index], isFirst: index == start) { index += 1 }
-        guard index > start, let name = String(validating: bytes[start..<index], as: UTF8.self) else {
-            throw fault("a name is expected here")
-        }
-        return name
+        while let byte = next, Self.isName(byte, isFirst: index == start) { index += 1 }
+        guard index > start else { throw fault("a name is expected here") }
+        return String(decoding: bytes[start..<index], as: UTF8.self)
     }
 
     /// True if a name may contain a character; names with other letters than those of ASCII are not read.
@@ -179,9 +181,9 @@ struct XMLReader {
     private mutating func readAttributes() throws(Fault) -> [(name: String, value: String)] {
         var attributes: [(name: String, value: String)] = []
         while true {
-            let hasBlank = index < bytes.count && Self.isBlank(bytes[index])
+            let hasBlank = next.map(Self.isBlank) ?? false
             skipBlanks()
-            guard index < bytes.count, Self.isName(bytes[index], isFirst: true) else { return attributes }
+            guard let byte = next, Self.isName(byte, isFirst: true) else { return attributes }
             guard hasBlank else { throw fault("a blank is expected before the attribute") }
             let start = index
             let name = try readName()
@@ -198,32 +200,24 @@ struct XMLReader {
 
     /// Reads a value in quotes; line ends and tabs are blanks (XML 1.0 section 3.3.3).
     private mutating func readAttributeValue() throws(Fault) -> String {
-        guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") || bytes[index] == UInt8(ascii: "'") else {
+        guard let quote = next, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
             throw fault("a value in quotes is expected here")
         }
         let start = index
-        let quote = bytes[index]
         var value: [UInt8] = []
         index += 1
-        while index < bytes.count {
-            let byte = bytes[index]
+        while let byte = next {
             switch byte {
             case quote:
                 index += 1
-                guard let text = String(validating: value, as: UTF8.self) else { throw fault("it is not UTF-8") }
-                return text
+                // The whole file is UTF-8.
+                return String(decoding: value, as: UTF8.self)
             case UInt8(ascii: "<"): throw fault("< within a value; write &lt;")
             case UInt8(ascii: "&"): value += String(try readReference()).utf8
-            case 0x0D:
-                // A CR and a LF are one line end.
-                value.append(0x20)
-                index += index + 1 < bytes.count && bytes[index + 1] == 0x0A ? 2 : 1
-            case 0x09, 0x0A:
-                value.append(0x20)
-                index += 1
             case _:
-                value.append(byte)
-                index += 1
+                value.append(Self.isBlank(byte) ? 0x20 : byte)
+                // A CR and a LF are one line end.
+                index += starts(with: "\r\n") ? 2 : 1
             }
         }
         throw fault("the value is not closed", at: start)
