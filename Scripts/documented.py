@@ -104,7 +104,6 @@ def statements():
             known.setdefault(block, set()).update(re.findall(r'"([^"]+)"', names if "[" in names else keywords(source, name)))
         if "struct RealmLinker" in source:
             known["realm"] = set(re.findall(r'"([^"]+)"', keywords(source, "keywords")))
-    known.pop("the translation")
     index = {plain(cells[0]): set(re.findall(r"`([a-z0-9-]+)`", cells[1])) for cells in rows(section("docs/configuration-reference.md", "Index"))[1:]}
     for block in sorted(known.keys() | index.keys()):
         parsed, listed = known.get(block, set()), index.get(block, set())

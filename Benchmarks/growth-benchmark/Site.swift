@@ -102,7 +102,7 @@ struct Site {
 extension ConfigurationFiles {
     /// A single file, whatever its name, and no environment.
     init(_ text: String) {
-        self.init(read: { _ in .success(Contents(bytes: Array(text.utf8))) }, environment: { _ in nil })
+        self.init(read: { _ in .success(Array(text.utf8)) }, environment: { _ in nil })
     }
 }
 

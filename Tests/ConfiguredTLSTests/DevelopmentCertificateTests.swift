@@ -30,7 +30,7 @@ struct DevelopmentCertificateTests {
 
         func settings(_ others: String = "") throws -> Configuration {
             let text = Array("server { state \"\(path)/var\"; \(others) }".utf8)
-            let files = ConfigurationFiles(read: { _ in .success(.init(bytes: text)) }, environment: { _ in nil })
+            let files = ConfigurationFiles(read: { _ in .success(text) }, environment: { _ in nil })
             return try ConfigurationLoader(builtInRealms, files: files, clock: ManualClock()).load("realms.conf")
         }
 

@@ -33,9 +33,9 @@ struct ServerTLSTests {
         let system = ConfigurationFiles.system
         let files = ConfigurationFiles(
             read: { path in
-                if path == "\(folder)/realms.conf" { return .success(.init(bytes: text)) }
+                if path == "\(folder)/realms.conf" { return .success(text) }
                 if let bytes = others[path.split(separator: "/").last.map(String.init) ?? ""] {
-                    return .success(.init(bytes: bytes))
+                    return .success(bytes)
                 }
                 return system.read(path)
             },

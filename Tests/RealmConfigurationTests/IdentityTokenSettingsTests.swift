@@ -38,8 +38,8 @@ import Testing
         let (first, second) = (try pem(), try pem())
         let settings = try folder("{ key a.pem; key b.pem; }", ["a.pem": first, "b.pem": second]).load().server
         let keys = try [first, second].map { try SigningKey(PrivateKey(pem: $0, name: ""), name: "") }
-        #expect(settings.identityToken?.keys.map(\.x) == keys.map(\.x))
-        #expect(try MemoryFolder("").load().server.identityToken == nil)
+        #expect(settings.identityTokenKeys.map(\.x) == keys.map(\.x))
+        #expect(try MemoryFolder("").load().server.identityTokenKeys.isEmpty)
     }
 
     @Test func `a mistake is reported at its place`() throws {

@@ -29,21 +29,21 @@ struct MemoryFolder: Sendable {
         clock: ManualClock = ManualClock()
     ) throws(ConfigurationErrors) -> Configuration {
         let (files, writable, readable, environment) = (files, writable, readableByOthers, environment)
-        let source = ConfigurationFiles(
+        var source = ConfigurationFiles(
             read: { path in
                 guard let bytes = files[path] else {
                     return .failure(Expansion.UnreadableFile("No such file or directory"))
                 }
-                return .success(ConfigurationFiles.Contents(bytes: bytes))
+                return .success(bytes)
             },
-            environment: { environment[$0] },
-            findings: { path, use, _ in
-                var dangers: [FileTrust.Danger] = writable.contains(path) ? [.everyoneWrites] : []
-                if readable.contains(path), use == .privateKey { dangers.append(.othersRead) }
-                if readable.contains(path), use == .secret { dangers.append(.everyoneReads) }
-                return dangers.map { FileTrust.Finding($0, of: path, as: use) }
-            }
+            environment: { environment[$0] }
         )
+        source.findings = { path, use, _ in
+            var dangers: [FileTrust.Danger] = writable.contains(path) ? [.everyoneWrites] : []
+            if readable.contains(path), use == .privateKey { dangers.append(.othersRead) }
+            if readable.contains(path), use == .secret { dangers.append(.everyoneReads) }
+            return dangers.map { FileTrust.Finding($0, of: path, as: use) }
+        }
         // Only two built-in realms are used. Otherwise each new realm would change the diagnostics that list all realms.
         let builtIn = builtInRealms.filter { !Set($0.classNames).isDisjoint(with: ["StackRealm", "StartWithRealm"]) }
         let kinds = builtIn + [RealmKind(VaultRealm.self, modules: VaultLoginModule.self)] + self.kinds

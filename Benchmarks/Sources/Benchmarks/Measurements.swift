@@ -79,7 +79,7 @@ enum Measurements {
         let modules = String(repeating: "\(module) required; ", count: count)
         let text = "login x { \(modules) } realm xtech { class \(realm); jaas-context x; }"
         let files = ConfigurationFiles(
-            read: { _ in .success(.init(bytes: Array(text.utf8))) },
+            read: { _ in .success(Array(text.utf8)) },
             environment: { _ in nil }
         )
         let loader = ConfigurationLoader(builtInRealms, files: files, clock: SystemClock())

@@ -25,7 +25,7 @@ struct CertificateFile {
     /// Reads a file in PEM, the certificate and then the intermediates, and the authorities of the configuration.
     init(_ path: String, settings: ServerSettings) throws(Fault) {
         let bytes = try ConfigurationFiles.system.read(path)
-            .mapError { Fault(status: .usage, text: "\(path) cannot be read: \($0.reason)") }.get().bytes
+            .mapError { Fault(status: .usage, text: "\(path) cannot be read: \($0.reason)") }.get()
         do throws(OpenSSLError) {
             chain = try Certificate.chain(pem: bytes, name: path)
             der = try chain[0].der

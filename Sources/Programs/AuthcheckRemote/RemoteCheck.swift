@@ -131,7 +131,7 @@ struct RemoteCheck {
             }
         }
         return try ConfigurationFiles.system.read(path)
-            .mapError { Ended(.configuration, "\(what) \(path) cannot be read: \($0.reason)") }.get().bytes
+            .mapError { Ended(.configuration, "\(what) \(path) cannot be read: \($0.reason)") }.get()
     }
 
     private func token(in path: String) throws(Ended) -> Secret {

@@ -71,8 +71,8 @@ struct DevelopmentCertificate {
     }
 
     private static func authority(in folder: String, _ files: ConfigurationFiles) throws(OpenSSLError) -> Certificate? {
-        guard case .success(let contents) = files.read("\(folder)/\(authorityName)") else { return nil }
-        return try Certificate.chain(pem: contents.bytes, name: authorityName)[0]
+        guard case .success(let bytes) = files.read("\(folder)/\(authorityName)") else { return nil }
+        return try Certificate.chain(pem: bytes, name: authorityName)[0]
     }
 
     private static func identity(
@@ -85,8 +85,8 @@ struct DevelopmentCertificate {
             case .success(let key) = files.read("\(folder)/\(keyName)")
         else { return nil }
         return try? TLSIdentity(
-            certificateChain: [Certificate.chain(pem: certificate.bytes, name: certificateName)[0]],
-            privateKey: PrivateKey(pem: key.bytes, name: keyName)
+            certificateChain: [Certificate.chain(pem: certificate, name: certificateName)[0]],
+            privateKey: PrivateKey(pem: key, name: keyName)
         )
     }
 

@@ -91,8 +91,8 @@ public struct ExpiringCertificates: Sendable {
         var certificates: [(Located<String>, Certificate)] = []
         var seen: Set<String> = []
         for name in names where seen.insert(name.value).inserted {
-            guard case .success(let contents) = files.read(name.value) else { continue }
-            guard let chain = try? Certificate.chain(pem: contents.bytes, name: name.value),
+            guard case .success(let bytes) = files.read(name.value) else { continue }
+            guard let chain = try? Certificate.chain(pem: bytes, name: name.value),
                 chain.count <= Self.maximumCount
             else { continue }
             certificates += chain.map { (name, $0) }

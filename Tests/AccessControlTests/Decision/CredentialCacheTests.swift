@@ -29,7 +29,7 @@ import Testing
             realm other { class StackRealm; jaas-context permit; }
             """
         let files = ConfigurationFiles(
-            read: { _ in .success(ConfigurationFiles.Contents(bytes: Array(text.utf8))) },
+            read: { _ in .success(Array(text.utf8)) },
             environment: { _ in nil }
         )
         let configuration = try ConfigurationLoader(builtInRealms, files: files, clock: SystemClock()).load(

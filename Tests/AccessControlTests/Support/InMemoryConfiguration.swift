@@ -16,7 +16,7 @@ struct InMemoryConfiguration {
         let files = ConfigurationFiles(
             read: { path in
                 guard path == "realms.conf" else { return .failure(Expansion.UnreadableFile("No such file")) }
-                return .success(ConfigurationFiles.Contents(bytes: Array(text.utf8)))
+                return .success(Array(text.utf8))
             },
             environment: { _ in nil }
         )

@@ -58,7 +58,7 @@ final class TestServer: Sendable {
         files others: [String: [UInt8]] = [:]
     ) throws {
         let files = ConfigurationFiles(
-            read: { path in .success(ConfigurationFiles.Contents(bytes: others[path] ?? Array(text.utf8))) },
+            read: { path in .success(others[path] ?? Array(text.utf8)) },
             environment: { _ in nil }
         )
         configuration = try ConfigurationLoader(builtInRealms + kinds, files: files, clock: SystemClock())

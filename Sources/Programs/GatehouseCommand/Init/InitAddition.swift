@@ -14,7 +14,7 @@ extension GatehouseOptions.Init {
         let answers = try InitAnswers(added: questions)
         let path = answers.configurationFile
         let old = try ConfigurationFiles.system.read(path)
-            .mapError { CommandError(.configuration, "\(path) cannot be read: \($0.reason)") }.get().bytes
+            .mapError { CommandError(.configuration, "\(path) cannot be read: \($0.reason)") }.get()
         let rules = Array(((old.last == UInt8(ascii: "\n") ? "\n" : "\n\n") + InitFiles(answers: answers).rules).utf8)
         let configuration: Configuration
         do throws(ConfigurationErrors) {

@@ -33,7 +33,7 @@ enum UnwrittenConfiguration {
         log: RealmLog = .discarding
     ) throws(ConfigurationErrors) -> Configuration {
         let path = unwritten[0].path
-        let files = ConfigurationFiles(
+        var files = ConfigurationFiles(
             read: { asked in
                 let name = asked.utf8.split(separator: UInt8(ascii: "/")).last ?? asked.utf8[...]
                 let file = unwritten.first { file in
@@ -41,12 +41,12 @@ enum UnwrittenConfiguration {
                         ? file.path.utf8.elementsEqual(asked.utf8)
                         : file.path.utf8.split(separator: UInt8(ascii: "/")).last?.elementsEqual(name) ?? false
                 }
-                return file.map { .success(ConfigurationFiles.Contents(bytes: $0.bytes)) }
+                return file.map { .success($0.bytes) }
                     ?? ConfigurationFiles.system.read(asked)
             },
-            environment: ConfigurationFiles.system.environment,
-            findings: ConfigurationFiles.system.findings
+            environment: ConfigurationFiles.system.environment
         )
+        files.findings = ConfigurationFiles.system.findings
         let loader = ConfigurationLoader(
             kinds,
             files: files,

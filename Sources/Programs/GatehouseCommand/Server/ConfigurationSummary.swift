@@ -138,7 +138,7 @@ enum ConfigurationSummary {
         lines += settings.metricsAddresses.map { "  serves metrics on \($0.value)" }
         let proxies = settings.trustedProxies.map(\.description)
         if !proxies.isEmpty { lines.append("  trusts the proxies \(proxies.joined(separator: ", "))") }
-        if settings.identityToken != nil { lines.append("  gives identity tokens to applications") }
+        if !settings.identityTokenKeys.isEmpty { lines.append("  gives identity tokens to applications") }
         if let clients = settings.realmAPI?.clients.map(\.name), !clients.isEmpty {
             lines.append("  checks logins for \(clients.joined(separator: ", "))")
         }

@@ -6,26 +6,19 @@ public import LoginConf
 
 /// Reads the files and environment variables for a configuration.
 public struct ConfigurationFiles: Sendable {
-    /// The contents of a file.
-    public struct Contents: Sendable {
-        /// The bytes of the whole file.
-        public let bytes: [UInt8]
-
-        /// Creates the contents of a file.
-        ///
-        /// - Parameter bytes: The bytes of the whole file.
-        public init(bytes: [UInt8]) { self.bytes = bytes }
-    }
-
     /// The maximum size of a file: 16 MiB.
     public static let maximumSize = 16 << 20
 
     /// Reads a whole file.
-    public let read: @Sendable (_ path: String) -> Result<Contents, Expansion.UnreadableFile>
+    public let read: @Sendable (_ path: String) -> Result<[UInt8], Expansion.UnreadableFile>
     /// Returns the value of an environment variable; nil if it is not set.
     public let environment: @Sendable (_ name: String) -> String?
-    /// Returns the dangers of a file.
-    package let findings: @Sendable (_ path: String, FileTrust.Use, _ stateFolder: String?) -> [FileTrust.Finding]
+    /// Returns the dangers of a file, which may be missing; by default none.
+    package var findings: @Sendable (_ path: String, FileTrust.Use, _ stateFolder: String?) -> [FileTrust.Finding] = {
+        _,
+        _,
+        _ in []
+    }
 
     /// Creates a source of files and environment variables.
     ///
@@ -33,36 +26,29 @@ public struct ConfigurationFiles: Sendable {
     ///   - read: Reads a whole file.
     ///   - environment: Returns the value of an environment variable; nil if it is not set.
     public init(
-        read: @escaping @Sendable (_ path: String) -> Result<Contents, Expansion.UnreadableFile>,
+        read: @escaping @Sendable (_ path: String) -> Result<[UInt8], Expansion.UnreadableFile>,
         environment: @escaping @Sendable (_ name: String) -> String?
-    ) {
-        self.init(read: read, environment: environment, findings: { _, _, _ in [] })
-    }
-
-    /// Creates a source with a check of owners and modes; a file that is checked may be missing.
-    package init(
-        read: @escaping @Sendable (_ path: String) -> Result<Contents, Expansion.UnreadableFile>,
-        environment: @escaping @Sendable (_ name: String) -> String?,
-        findings: @escaping @Sendable (_ path: String, FileTrust.Use, _ stateFolder: String?) -> [FileTrust.Finding]
     ) {
         self.read = read
         self.environment = environment
-        self.findings = findings
     }
 
     /// The files and environment variables of the system.
-    public static let system = ConfigurationFiles(
-        read: { path in
-            Result { () throws(UnreadableFile) in
-                Contents(bytes: try FileContents(path, as: nil, limit: maximumSize, mayGrow: true).bytes)
-            }.mapError { fault in
-                let isFolder = fault == .notRegular(isFolder: true)
-                return Expansion.UnreadableFile(isFolder ? "it is a directory" : fault.reason)
-            }
-        },
-        environment: { name in unsafe getenv(name).map { unsafe String(cString: $0) } },
-        findings: { path, use, stateFolder in FileTrust.findings(path, as: use, stateFolder: stateFolder) }
-    )
+    public static let system = {
+        var files = ConfigurationFiles(
+            read: { path in
+                Result { () throws(UnreadableFile) in
+                    try FileContents(path, as: nil, limit: maximumSize, mayGrow: true).bytes
+                }.mapError { fault in
+                    let isFolder = fault == .notRegular(isFolder: true)
+                    return Expansion.UnreadableFile(isFolder ? "it is a directory" : fault.reason)
+                }
+            },
+            environment: { name in unsafe getenv(name).map { unsafe String(cString: $0) } }
+        )
+        files.findings = { path, use, stateFolder in FileTrust.findings(path, as: use, stateFolder: stateFolder) }
+        return files
+    }()
 }
 
 /// The default path of realms.conf.

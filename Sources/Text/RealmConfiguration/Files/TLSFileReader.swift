@@ -14,9 +14,9 @@ package struct TLSFileReader {
         _ file: Located<String>,
         _ body: ([UInt8]) throws(OpenSSLError) -> Value
     ) throws(ConfigurationErrors) -> Value {
-        let contents = try files.read(file.value)
+        let bytes = try files.read(file.value)
             .mapError { file.errors("\(file.value) cannot be read: \($0.reason)") }.get()
-        return try Result { () throws(OpenSSLError) in try body(contents.bytes) }
+        return try Result { () throws(OpenSSLError) in try body(bytes) }
             .mapError { file.errors("\($0)") }.get()
     }
 
@@ -33,8 +33,7 @@ package struct TLSFileReader {
 
     /// Returns which PEM blocks a file has; none if it cannot be read, which is reported later.
     private func holds(_ file: Located<String>) -> (certificate: Bool, key: Bool) {
-        guard case .success(let contents) = self.files.read(file.value) else { return (false, false) }
-        let bytes = contents.bytes
+        guard case .success(let bytes) = self.files.read(file.value) else { return (false, false) }
         return (
             bytes.firstRange(of: "-----BEGIN CERTIFICATE-----".utf8) != nil,
             bytes.firstRange(of: "PRIVATE KEY-----".utf8) != nil

@@ -35,8 +35,8 @@ extension ConfigurationBuilder {
 
     /// True if a socket on `::` also takes IPv4 connections: ipv6(7), IPV6_V6ONLY.
     private var isDualStack: Bool {
-        guard case .success(let contents) = loader.files.read("/proc/sys/net/ipv6/bindv6only") else { return true }
-        return contents.bytes.first != UInt8(ascii: "1")
+        guard case .success(let bytes) = loader.files.read("/proc/sys/net/ipv6/bindv6only") else { return true }
+        return bytes.first != UInt8(ascii: "1")
     }
 }
 

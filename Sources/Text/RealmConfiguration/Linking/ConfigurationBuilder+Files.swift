@@ -32,6 +32,16 @@ extension ConfigurationBuilder {
         return .string(String(Substring(written.utf8.dropLast(path.utf8.count))) + file)
     }
 
+    /// Returns the bytes of a file that a word names; reports a file that cannot be read.
+    func contents(of path: String, at range: SourceRange, as name: String? = nil, hint: String? = nil) -> [UInt8]? {
+        do throws(Expansion.UnreadableFile) {
+            return try loader.files.read(path).get()
+        } catch {
+            self.error(at: range, "\(name ?? path) cannot be read: \(error.reason)", hint: hint)
+            return nil
+        }
+    }
+
     /// Notes a file for ``checkFiles(stateFolder:)``.
     func note(_ path: String, as use: FileTrust.Use, at range: SourceRange, in text: SourceText) {
         log.files.append(DiagnosticLog.NamedFile(path: path, use: use, range: range, text: text))

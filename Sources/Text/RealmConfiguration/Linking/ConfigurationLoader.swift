@@ -62,8 +62,8 @@ public struct ConfigurationLoader: Sendable {
         _ path: String
     ) throws(ConfigurationErrors) -> (configuration: Configuration, errors: ConfigurationErrors?) {
         switch files.read(path) {
-        case .success(let contents):
-            return link(SourceText(name: path, bytes: contents.bytes, names: names))
+        case .success(let bytes):
+            return link(SourceText(name: path, bytes: bytes, names: names))
         case .failure(let fault):
             let text = SourceText(name: path, bytes: [])
             var message = "the configuration cannot be read: \(fault.reason)"
@@ -92,13 +92,39 @@ public struct ConfigurationLoader: Sendable {
             environment: files.environment,
             file: { [files] reference in
                 let path = RelativePath.resolve(reference, beside: file)
-                return files.read(path).map { contents in
+                return files.read(path).map { bytes in
                     onRead(path)
-                    return contents.bytes
+                    return bytes
                 }
             }
         )
     }
+}
+
+extension ConfigurationLoader {
+    /// The names that messages about a configuration may quote, and those whose values they may not.
+    ///
+    /// The value of a property is harmless unless its kind is a secret, or a location, which may be a URL with a password.
+    var names: KnownNames {
+        let modules = kinds.flatMap(\.modules)
+        let schemas = kinds.map(\.properties) + modules.map(\.options)
+        var harmless = Set(Self.statements + [ModuleLinker.deadline.name])
+        var secret: Set = ["token"]
+        for property in schemas.flatMap(\.properties) {
+            switch property.kind {
+            case .secret, .location: secret.insert(property.name)
+            case .string, .integer, .boolean, .duration, .path, .list, .choice, .realm, .realms:
+                harmless.insert(property.name)
+            }
+        }
+        let words = kinds.flatMap(\.classNames) + modules.flatMap(\.names) + ControlFlag.allCases.map(\.rawValue)
+        return KnownNames(harmless: harmless, secret: secret, words: Set(words))
+    }
+
+    /// The statements of realms.conf that are no properties of realms, of which only `token` has a secret.
+    private static let statements =
+        ConfigurationBuilder.keywords + RealmLinker.keywords + CacheTimes.schema.allKeywords + RoleReader.keywords
+        + RuleReader.keywords + ServerSettings.schema.allKeywords + PasswordSettings.schema.allKeywords
 }
 
 extension ConfigurationErrors {

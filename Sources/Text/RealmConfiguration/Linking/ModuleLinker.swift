@@ -166,24 +166,20 @@ struct LoginContextTable {
     }
 
     private mutating func addFile(_ word: RealmsConfWord) {
-        guard let path = builder.filePath(word, as: .settings) else {
+        guard let path = builder.filePath(word, as: .settings),
+            let bytes = builder.contents(of: path, at: word.range)
+        else {
             isComplete = false
             return
         }
-        switch builder.loader.files.read(path) {
-        case .failure(let fault):
-            builder.error(at: word.range, "\(path) cannot be read: \(fault.reason)")
-            isComplete = false
-        case .success(let contents):
-            let text = SourceText(name: path, bytes: contents.bytes, names: builder.text.names)
-            let expansion = builder.loader.expansion(for: builder.text.name)
-            let parsed = LoginConf.parse(text, expansion: expansion, names: &names)
-            builder.log.add(parsed.diagnostics)
-            if parsed.hasErrors { isComplete = false }
-            files.append(path)
-            entries += parsed.partial.entries.map { entry in
-                Entry(name: entry.name, nameRange: entry.nameRange, modules: entry.modules, text: text, isInline: false)
-            }
+        let text = SourceText(name: path, bytes: bytes, names: builder.text.names)
+        let expansion = builder.loader.expansion(for: builder.text.name)
+        let parsed = LoginConf.parse(text, expansion: expansion, names: &names)
+        builder.log.add(parsed.diagnostics)
+        if parsed.hasErrors { isComplete = false }
+        files.append(path)
+        entries += parsed.partial.entries.map { entry in
+            Entry(name: entry.name, nameRange: entry.nameRange, modules: entry.modules, text: text, isInline: false)
         }
     }
 

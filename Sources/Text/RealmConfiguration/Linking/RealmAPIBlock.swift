@@ -203,30 +203,27 @@ private enum TokenRules {
 
 // MARK: Identity tokens
 
+/// The `identity-token` block, whose setting is its keys.
+enum IdentityTokenBlock {
+    private static let example = "identity-token { key identity-token.pem; }"
+
+    static let schema = BlockSchema<[SigningKey]>(
+        name: "identity-token",
+        example: example,
+        statements: [.value("key", \.self, isRepeated: true) { $0.signingKeys($1) }]
+    ) { block, _ in
+        guard block.first("key") == nil else { return }
+        block.builder.error(at: block.place, "identity-token has no key", hint: "as in: \(example)")
+    }
+}
+
 extension Block {
     private static let keyCommand =
         "make a key with: (umask 077; openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out FILE)"
     /// The maximum number of keys of identity tokens, of which two are needed while a key is replaced.
     private static let maximumKeys = 4
 
-    /// Reads the `identity-token` block; nil if no key is valid, which has been reported.
-    func identityToken(_ keyword: String) -> IdentityTokenSettings? {
-        let example = "identity-token { key identity-token.pem; }"
-        let schema = BlockSchema<[SigningKey]>(
-            name: "identity-token",
-            example: example,
-            statements: [.value("key", \.self, isRepeated: true) { $0.signingKeys($1) }]
-        ) { block, _ in
-            if block.first("key") == nil {
-                block.builder.error(at: block.place, "identity-token has no key", hint: "as in: \(example)")
-            }
-        }
-        var keys: [SigningKey] = []
-        first(keyword).map { schema.read($0, into: &keys, in: builder) }
-        return keys.isEmpty ? nil : IdentityTokenSettings(keys: keys)
-    }
-
-    private func signingKeys(_ keyword: String) -> [SigningKey] {
+    fileprivate func signingKeys(_ keyword: String) -> [SigningKey] {
         if let extra = all(keyword).dropFirst(Self.maximumKeys).first {
             builder.error(at: extra.keyword.range, "identity-token takes at most \(Self.maximumKeys) keys")
         }
@@ -242,19 +239,13 @@ extension Block {
     }
 
     private func signingKey(_ file: Located<String>) -> SigningKey? {
-        switch builder.loader.files.read(file.value) {
-        case .failure(let fault):
-            builder.error(at: file.range, "\(file.value) cannot be read: \(fault.reason)", hint: Self.keyCommand)
+        guard var bytes = builder.contents(of: file.value, at: file.range, hint: Self.keyCommand) else { return nil }
+        defer { for index in bytes.indices { bytes[index] = 0 } }
+        do throws(OpenSSLError) {
+            return try SigningKey(PrivateKey(pem: bytes.span, name: file.value), name: file.value)
+        } catch {
+            builder.error(at: file.range, "\(error)", hint: Self.keyCommand)
             return nil
-        case .success(let contents):
-            var bytes = contents.bytes
-            defer { for index in bytes.indices { bytes[index] = 0 } }
-            do throws(OpenSSLError) {
-                return try SigningKey(PrivateKey(pem: bytes.span, name: file.value), name: file.value)
-            } catch {
-                builder.error(at: file.range, "\(error)", hint: Self.keyCommand)
-                return nil
-            }
         }
     }
 }

@@ -52,7 +52,7 @@ struct RuleReader {
     private func checkHost(of rule: ProtectRule, at range: SourceRange) {
         guard rule.access == .users, rule.host == .any else { return }
         let hint = "name the host, as in: protect app.example.org\(rule.path) { ... }"
-        if server.identityToken != nil {
+        if !server.identityTokenKeys.isEmpty {
             let message = "the rule needs a host, because an identity token is for the host that a rule names"
             builder.error(at: range, message, hint: hint)
         }

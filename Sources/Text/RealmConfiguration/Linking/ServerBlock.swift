@@ -26,7 +26,7 @@ extension ServerSettings {
             .block("throttle", \.throttle, ThrottleSettings.schema),
             .block("sessions", \.sessions, SessionSettings.schema),
             .block("sign-in", \.signIn, SignInSettings.schema),
-            .value("identity-token", \.identityToken) { $0.identityToken($1) },
+            .block("identity-token", \.identityTokenKeys, IdentityTokenBlock.schema),
             .block("tls", \.tls, TLSSettings.schema),
             StatementSchema(keyword: "realm-api", innerKeywords: RealmAPISettings.keywords) { block, settings in
                 let requestsCertificates = settings.tls.clientCertificates != .none

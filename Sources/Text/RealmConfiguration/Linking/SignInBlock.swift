@@ -109,16 +109,13 @@ extension SignInBrand {
 
 extension Block {
     fileprivate func logo(_ keyword: String) -> SignInBrand.Logo? {
-        guard let path = file(keyword) else { return nil }
-        let fault: String
-        switch builder.loader.files.read(path.value) {
-        case .failure(let unreadable): fault = "cannot be read: \(unreadable.reason)"
-        case .success(let contents) where contents.bytes.count > SignInBrand.Logo.maximumSize:
-            fault = "is larger than \(Block.text(bytes: SignInBrand.Logo.maximumSize))"
-        case .success(let contents):
-            if let logo = SignInBrand.Logo(contents.bytes) { return logo }
-            fault = "is neither an SVG nor a PNG image"
-        }
+        guard let path = file(keyword),
+            let bytes = builder.contents(of: path.value, at: path.range, as: "the logo")
+        else { return nil }
+        let maximum = SignInBrand.Logo.maximumSize
+        if bytes.count <= maximum, let logo = SignInBrand.Logo(bytes) { return logo }
+        let isLarge = bytes.count > maximum
+        let fault = isLarge ? "is larger than \(Block.text(bytes: maximum))" : "is neither an SVG nor a PNG image"
         builder.error(at: path.range, "the logo \(fault)")
         return nil
     }

@@ -46,71 +46,39 @@ extension Block {
             builder.error(at: words[0].range, "\(tag) is not the tag of a language", hint: hint)
             return
         }
-        switch builder.loader.files.read(name) {
-        case .failure(let fault):
-            builder.error(at: words[1].range, "the translation cannot be read: \(fault.reason)")
-        case .success(let contents):
-            let names = KnownNames(harmless: Set(MessageKey.allCases.map(\.rawValue)))
-            let text = SourceText(name: name, bytes: contents.bytes, names: names)
-            let index = known.firstIndex { $0.language.utf8.elementsEqual(tag.utf8) }
-            var translation = index.map { known[$0] } ?? Translation(language: tag, copying: .english)
-            let missing = TranslationFile(text, builder: builder).read(into: &translation)
-            translation.addFile(name, lacking: missing)
-            if let index { known[index] = translation } else { known.append(translation) }
-            if index == nil, !missing.isEmpty {
-                let shown = missing.prefix(3).map(\.rawValue).joined(separator: ", ")
-                let rest = missing.count > 3 ? " and \(missing.count - 3) more" : ""
-                let message = "the translation to \(tag) has no text for \(shown)\(rest); these texts are in English"
-                builder.warn(at: words[1].range, message)
-            }
-        }
-    }
-}
-
-enum LanguageTag {
-    /// Returns true for a tag in the form of RFC 5646: a language of two or more letters, and further parts.
-    static func isValid(_ tag: String) -> Bool {
-        let parts = tag.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-        guard tag.utf8.count <= 35, let language = parts.first, (2...8).contains(language.count),
-            language.allSatisfy({ (0x61...0x7A).contains($0) })
-        else { return false }
-        return parts.dropFirst().allSatisfy { part in
-            (1...8).contains(part.count)
-                && part.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) }
-        }
-    }
-}
-
-/// A translation file: for each text a statement with the name of the text and the text.
-private struct TranslationFile {
-    private let builder: ConfigurationBuilder
-    private let statements: [Statement]
-
-    /// The maximum length of a text in Unicode scalars.
-    private static let maximumLength = 500
-
-    /// Parses a file; reports its syntax errors.
-    init(_ text: SourceText, builder: ConfigurationBuilder) {
+        guard let bytes = builder.contents(of: name, at: words[1].range, as: "the translation") else { return }
+        let index = known.firstIndex { $0.language.utf8.elementsEqual(tag.utf8) }
+        var translation = index.map { known[$0] } ?? Translation(language: tag, copying: .english)
+        let keys = MessageKey.allCases
+        let names = KnownNames(harmless: Set(keys.map(\.rawValue)))
+        let text = SourceText(name: name, bytes: bytes, names: names)
         let parsed = RealmsConf.parse(text)
         builder.log.add(parsed.diagnostics)
-        statements = parsed.partial
-        self.builder = ConfigurationBuilder(text, loader: builder.loader, log: builder.log)
-    }
-
-    /// Reads the file into a translation, and returns the keys without a text in the file.
-    func read(into translation: inout Translation) -> [MessageKey] {
-        let keys = MessageKey.allCases
-        let block = Block(statements, of: "the translation", keys.map(\.rawValue), at: .none, in: builder)
+        let file = Block(
+            parsed.partial,
+            of: "the translation",
+            keys.map(\.rawValue),
+            at: .none,
+            in: ConfigurationBuilder(text, loader: builder.loader, log: builder.log)
+        )
         for key in keys {
-            let text = block.word(key.rawValue) { text throws(BadWord) in try Self.text(text, for: key) }
+            let text = file.word(key.rawValue) { text throws(BadWord) in try Self.translated(text, for: key) }
             if let text { translation.replace(key, by: text) }
         }
-        return keys.filter { block.first($0.rawValue) == nil }
+        let missing = keys.filter { file.first($0.rawValue) == nil }
+        translation.addFile(name, lacking: missing)
+        if let index { known[index] = translation } else { known.append(translation) }
+        if index == nil, !missing.isEmpty {
+            let shown = missing.prefix(3).map(\.rawValue).joined(separator: ", ")
+            let rest = missing.count > 3 ? " and \(missing.count - 3) more" : ""
+            let message = "the translation to \(tag) has no text for \(shown)\(rest); these texts are in English"
+            builder.warn(at: words[1].range, message)
+        }
     }
 
     /// Returns a text that pages may show, and that has the placeholders of the English text.
-    private static func text(_ text: String, for key: MessageKey) throws(BadWord) -> String {
-        _ = try ShownText.reader(of: key.rawValue, maximum: maximumLength)(text)
+    private static func translated(_ text: String, for key: MessageKey) throws(BadWord) -> String {
+        _ = try ShownText.reader(of: key.rawValue, maximum: 500)(text)
         if key == .direction, text != "ltr", text != "rtl" { throw BadWord("direction is ltr or rtl") }
         let expected = Placeholder.names(in: Translation.english[key])
         let found = Placeholder.names(in: text)
@@ -125,5 +93,19 @@ private struct TranslationFile {
             throw BadWord("the text lacks the placeholder {\(lacking)}")
         }
         return text
+    }
+}
+
+enum LanguageTag {
+    /// Returns true for a tag in the form of RFC 5646: a language of two or more letters, and further parts.
+    static func isValid(_ tag: String) -> Bool {
+        let parts = tag.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        guard tag.utf8.count <= 35, let language = parts.first, (2...8).contains(language.count),
+            language.allSatisfy({ (0x61...0x7A).contains($0) })
+        else { return false }
+        return parts.dropFirst().allSatisfy { part in
+            (1...8).contains(part.count)
+                && part.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) }
+        }
     }
 }

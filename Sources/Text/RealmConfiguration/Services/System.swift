@@ -54,7 +54,7 @@ package enum Processors {
     /// A container or `taskset` may allow only some of the machine. With more event loops, the server is slower.
     package static var count: Int {
         guard case .success(let status) = ConfigurationFiles.system.read("/proc/self/status") else { return 1 }
-        return max(1, count(inStatus: String(decoding: status.bytes, as: UTF8.self)))
+        return max(1, count(inStatus: String(decoding: status, as: UTF8.self)))
     }
 
     /// Returns the number of set bits in the line `Cpus_allowed:`, a hexadecimal mask with commas.

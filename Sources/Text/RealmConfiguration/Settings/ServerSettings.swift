@@ -18,12 +18,7 @@ public struct ServerSettings: Sendable {
         /// A port from 0 to 65535; with 0 the system chooses a port.
         public let port: Int
 
-        /// Creates an address.
-        ///
-        /// - Parameters:
-        ///   - host: A host name or an address.
-        ///   - port: A port from 0 to 65535.
-        public init(host: String, port: Int) {
+        package init(host: String, port: Int) {
             self.host = host
             self.port = port
         }
@@ -54,8 +49,11 @@ public struct ServerSettings: Sendable {
     public var sessions = SessionSettings()
     /// The settings of the sign-in pages.
     public var signIn = SignInSettings()
-    /// The settings of identity tokens; nil if applications get none, as by default.
-    public var identityToken: IdentityTokenSettings?
+    /// The keys of identity tokens, signed statements for applications about the user of a request; by default none.
+    ///
+    /// The first key signs. The other keys are published, so that applications accept tokens of an earlier key or know
+    /// the next key.
+    public var identityTokenKeys: [SigningKey] = []
     /// The settings of the realm API; nil if it is disabled, as by default.
     public var realmAPI: RealmAPISettings?
     /// The addresses on which metrics and the state of the server are served over plain HTTP; by default none.
@@ -68,16 +66,6 @@ public struct ServerSettings: Sendable {
     public var trustsForwardedHost = false
     /// The hosts of applications behind a proxy whose CORS preflights are allowed without a login; by default none.
     public var preflightHosts: [ProtectRule.Host] = []
-
-    /// Creates the default settings.
-    ///
-    /// - Parameters:
-    ///   - listen: The addresses to listen on.
-    ///   - stateFolder: The folder for the server's state.
-    public init(listen: [Located<Address>], stateFolder: Located<String>) {
-        self.listen = listen
-        self.stateFolder = stateFolder
-    }
 }
 
 /// The settings of the realm API: the `realm-api` block of the `server` block.
@@ -113,12 +101,7 @@ public struct RealmAPISettings: Sendable, Hashable {
         /// The reason reveals whether a user exists, and whether an account is locked.
         public var showsReasons = false
 
-        /// Creates a program without a token, a certificate and a network.
-        ///
-        /// - Parameters:
-        ///   - name: The name of the program, for logs.
-        ///   - realms: The names of the realms that the program may use.
-        public init(name: String, realms: [String]) {
+        package init(name: String, realms: [String]) {
             self.name = name
             self.realms = realms
         }
@@ -129,31 +112,6 @@ public struct RealmAPISettings: Sendable, Hashable {
 
     /// The programs, in the order of the file.
     public let clients: [Client]
-
-    /// Creates the settings.
-    ///
-    /// - Parameter clients: The programs, with different names.
-    public init(clients: [Client]) {
-        self.clients = clients
-    }
-}
-
-/// The settings of identity tokens: the `identity-token` block of the `server` block.
-///
-/// An identity token is a signed statement for an application about the user of a request.
-public struct IdentityTokenSettings: Sendable {
-    /// The keys, at least one, each once.
-    ///
-    /// The first key signs. The other keys are published, so that applications accept tokens of an earlier key or know
-    /// the next key.
-    public let keys: [SigningKey]
-
-    /// Creates the settings.
-    ///
-    /// - Parameter keys: The keys, at least one, each once.
-    public init(keys: [SigningKey]) {
-        self.keys = keys
-    }
 }
 
 extension Located<ServerSettings.Address> {

@@ -30,13 +30,6 @@ public struct TLSSettings: Sendable {
         public var key: Located<String>
         /// The file with the OCSP response in DER; nil if the server sends no response.
         public var ocspResponse: Located<String>?
-
-        /// Creates the files of a certificate.
-        public init(certificate: Located<String>, key: Located<String>, ocspResponse: Located<String>? = nil) {
-            self.certificate = certificate
-            self.key = key
-            self.ocspResponse = ocspResponse
-        }
     }
 
     /// The certificate for certain host names.
@@ -45,12 +38,6 @@ public struct TLSSettings: Sendable {
         public var names: [Located<String>]
         /// The certificate for these names.
         public var files: CertificateFiles
-
-        /// Creates the certificate for host names.
-        public init(names: [Located<String>], files: CertificateFiles) {
-            self.names = names
-            self.files = files
-        }
     }
 
     /// The default certificate; nil for a development certificate, which the server creates.

@@ -86,7 +86,7 @@ struct IdentityTokenSource: Sendable {
 
     /// The result is nil if applications get no tokens.
     init?(_ settings: ServerSettings, clock: WallClock) throws(OpenSSLError) {
-        guard let key = settings.identityToken?.keys.first else { return nil }
+        guard let key = settings.identityTokenKeys.first else { return nil }
         signer = IdentityTokenSigner(try IdentityKey(key))
         signInHost = settings.signIn.host?.description
         self.clock = clock

@@ -44,7 +44,7 @@ package struct PageContext: Sendable {
     init(_ configuration: Configuration, isCertificateTrusted: Bool) throws(OpenSSLError) {
         let server = configuration.server
         var keys: [IdentityKey] = []
-        for key in server.identityToken?.keys ?? [] { keys.append(try IdentityKey(key)) }
+        for key in server.identityTokenKeys { keys.append(try IdentityKey(key)) }
         let routes = Routes(
             prefix: server.signIn.prefix,
             hasRealmAPI: server.realmAPI != nil,
