@@ -24,12 +24,7 @@ public struct Expansion: Sendable {
     /// One line end (LF or CRLF) at the end of the content is removed after the call.
     public var file: @Sendable (_ path: String) -> Result<[UInt8], UnreadableFile>
 
-    /// Creates an expansion.
-    ///
-    /// - Parameters:
-    ///   - property: Returns the value of a property; by default no property is defined.
-    ///   - environment: Returns the value of an environment variable; by default no variable is set.
-    ///   - file: Returns the content of a file; by default no file can be read.
+    /// Creates an expansion; by default no property is defined, no variable is set, and no file can be read.
     public init(
         property: @escaping @Sendable (_ name: String) -> String? = { _ in nil },
         environment: @escaping @Sendable (_ name: String) -> String? = { _ in nil },
@@ -47,10 +42,8 @@ public struct Expansion: Sendable {
 }
 
 extension SourceText {
-    /// Returns whether a value consists of references `${...}` only, so that it is not written in this text.
-    ///
-    /// - Parameter range: The place of the value, with its quotes if it has any.
-    /// - Returns: True if the value has at least one reference and nothing else. `${{...}}` is not a reference.
+    /// Returns whether a value, which may have quotes, is one or more references `${...}` and nothing else, so that it is
+    /// not written in this text; `${{...}}` is not a reference.
     public func consistsOfReferences(in range: SourceRange) -> Bool {
         let end = min(range.end, bytes.count)
         var rest = bytes[min(range.start, end)..<end]

@@ -31,15 +31,8 @@ public struct ServerTLS: Sendable {
 
     /// Reads the files that the settings name, and checks all TLS settings.
     ///
-    /// If no certificate is configured, the stored development certificate is used, or a new one is created.
-    ///
-    /// - Parameters:
-    ///   - settings: The server's settings.
-    ///   - files: The source of the files.
-    ///   - clock: The clock for the dates of certificates, lists and ticket keys.
-    ///   - applicationProtocols: The protocols over TLS (RFC 7301). The preferred protocol is the first.
-    /// - Returns: The loaded settings.
-    /// - Throws: ``ConfigurationErrors`` at the setting whose file or value cannot be used.
+    /// If no certificate is configured, the stored development certificate is used, or a new one is created. The preferred
+    /// protocol over TLS (RFC 7301) is the first. An error is thrown at the setting whose file or value cannot be used.
     public static func load(
         _ settings: ServerSettings,
         files: ConfigurationFiles,
@@ -107,17 +100,15 @@ public struct ServerTLS: Sendable {
             }
             return tls
         }
-        if let known = DevelopmentCertificate.existing(in: folder, files, now: now) {
-            let certificate = ServerCertificate(known, in: folder)
-            return try ServerTLS(settings, files, certificate, ["http/1.1"], clock, earlier: nil)
-        }
-        // A temporary certificate is used to check the other settings.
+        let known = DevelopmentCertificate.existing(in: folder, files, now: now)
+        // Without one, the other settings are checked with a temporary certificate.
         let problem = "the development certificate cannot be created: "
-        let made = try settings.stateFolder.reporting(problem) { () throws(OpenSSLError) in
-            try DevelopmentCertificate.temporary(now: now)
+        let development = try settings.stateFolder.reporting(problem) { () throws(OpenSSLError) in
+            if let known { known } else { try DevelopmentCertificate.temporary(now: now) }
         }
-        _ = try ServerTLS(settings, files, ServerCertificate(made, in: folder), ["http/1.1"], clock, earlier: nil)
-        return nil
+        let certificate = ServerCertificate(development, in: folder)
+        let tls = try ServerTLS(settings, files, certificate, ["http/1.1"], clock, earlier: nil)
+        return known == nil ? nil : tls
     }
 
     private static func certificate(

@@ -83,13 +83,7 @@ public struct ConfigurationErrors: Error, Sendable, Hashable, CustomStringConver
         self.diagnostics = diagnostics
     }
 
-    /// Creates a single error.
-    ///
-    /// - Parameters:
-    ///   - message: The description of the problem.
-    ///   - range: The place in the text.
-    ///   - text: The configuration text.
-    ///   - hint: A way to solve the problem.
+    /// Creates a single error about a place in a text.
     public init(_ message: String, at range: SourceRange, in text: SourceText, hint: String? = nil) {
         diagnostics = [text.error(at: range, message, hint: hint)]
     }

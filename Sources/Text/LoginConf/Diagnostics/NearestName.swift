@@ -13,12 +13,8 @@ public struct NearestName: Sendable {
     /// 2. a class name with the same part after the last dot;
     /// 3. the name with the smallest edit distance, which is at most three and at most a third of the name's length.
     ///
-    /// If two names are equally similar, the first one is returned. Names of more than 128 bytes are not compared.
-    ///
-    /// - Parameters:
-    ///   - name: The misspelled name.
-    ///   - candidates: The known names.
-    /// - Returns: One of the candidates; nil if no candidate is similar.
+    /// If two names are equally similar, the first one is returned; if none is similar, nil. Names of more than 128 bytes
+    /// are not compared.
     public static func suggest(_ name: String, among candidates: [String]) -> String? {
         NearestName(among: candidates).suggest(name)
     }

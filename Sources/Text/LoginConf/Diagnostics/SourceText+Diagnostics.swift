@@ -11,14 +11,9 @@ public enum ShownPlace: Sendable {
 }
 
 extension SourceText {
-    /// Returns an error about a place in this text.
+    /// Returns an error about a place in this text, with the statement before the place as far as ``names`` allow.
     ///
-    /// - Parameters:
-    ///   - range: The place to underline; only its first line is underlined.
-    ///   - message: The problem, in one line; see ``KnownNames`` for what it may quote.
-    ///   - hint: A way to solve the problem, in one line.
-    ///   - place: Whether the place is shown.
-    /// - Returns: The diagnostic. It shows the statement before the place as far as ``names`` allow.
+    /// Message and hint have one line each; see ``KnownNames`` for what they may quote.
     public func error(
         at range: SourceRange,
         _ message: String,
@@ -28,13 +23,7 @@ extension SourceText {
         diagnostic(.error, at: range, message: message, hint: hint, showing: place)
     }
 
-    /// Returns a warning about a place in this text.
-    ///
-    /// - Parameters:
-    ///   - range: The place to underline; only its first line is underlined.
-    ///   - message: The problem, in one line; see ``KnownNames`` for what it may quote.
-    ///   - hint: A way to solve the problem, in one line.
-    /// - Returns: The diagnostic. It shows the statement before the place as far as ``names`` allow.
+    /// Returns a warning about a place in this text; see ``error(at:_:hint:showing:)``.
     public func warning(at range: SourceRange, _ message: String, hint: String? = nil) -> Diagnostic {
         diagnostic(.warning, at: range, message: message, hint: hint, showing: .ifKnown)
     }

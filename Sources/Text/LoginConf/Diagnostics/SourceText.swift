@@ -19,11 +19,6 @@ public struct SourceText: Sendable {
     let expandedValues = ExpandedValues()
 
     /// Creates a text from bytes.
-    ///
-    /// - Parameters:
-    ///   - name: The name for diagnostics.
-    ///   - bytes: The bytes.
-    ///   - names: The names that messages may quote.
     public init(name: String, bytes: [UInt8], names: KnownNames = .none) {
         self.name = name
         self.bytes = bytes
@@ -45,12 +40,8 @@ public struct SourceText: Sendable {
         return SourceLocation(line: place.number, column: place.column)
     }
 
-    /// Hides a value in the later diagnostics about this text, if variables or files are the source of it.
-    ///
-    /// - Parameters:
-    ///   - value: The value with its references `${...}` replaced.
-    ///   - written: The value as it is written in the configuration; later diagnostics show it instead.
-    ///   - range: The place of the value.
+    /// Hides a value, whose references `${...}` are replaced, in the later diagnostics about this text: they show it as it is
+    /// written in the configuration, if variables or files are the source of it.
     public func hide(_ value: String, writtenAs written: String, at range: SourceRange) {
         guard written.contains("${env:") || written.contains("${file:") else { return }
         expandedValues.add(value, writtenAs: written, line: location(of: range.start).line)

@@ -18,13 +18,7 @@ public import RealmKit
 /// Source: OpenJDK 17 `sun.security.provider.ConfigFile` and `java.io.StreamTokenizer`. The conformance tests contain
 /// recorded cases.
 public enum LoginConf {
-    /// Parses the only login.conf of a configuration.
-    ///
-    /// - Parameters:
-    ///   - text: The text of the file.
-    ///   - expansion: The properties for `${name}` in option values. The environment and the files of the
-    ///     expansion are not used.
-    /// - Returns: The contexts and all diagnostics.
+    /// Parses the only login.conf of a configuration; see ``parse(_:expansion:names:)``.
     public static func parse(_ text: SourceText, expansion: Expansion) -> Parsed<LoginConfFile> {
         var names = LoginContextNames()
         return parse(text, expansion: expansion, names: &names)
@@ -32,12 +26,8 @@ public enum LoginConf {
 
     /// Parses one login.conf of a configuration that may have several.
     ///
-    /// - Parameters:
-    ///   - text: The text of the file.
-    ///   - expansion: The properties for `${name}` in option values. The environment and the files of the
-    ///     expansion are not used.
-    ///   - names: The context names of the files that have been parsed; the names of this text are added.
-    /// - Returns: The contexts and all diagnostics.
+    /// The expansion has the properties for `${name}` in option values; its environment and files are not used. The names
+    /// are those of the files that have been parsed; the names of this text are added.
     public static func parse(
         _ text: SourceText,
         expansion: Expansion,
@@ -49,6 +39,28 @@ public enum LoginConf {
         var parser = Parser(text, .loginConf, expansion: expansion)
         let entries = parser.parseContexts(names: &names)
         return Parsed(partial: LoginConfFile(text: text, entries: entries), diagnostics: parser.diagnostics.inOrder)
+    }
+}
+
+/// The names of all login contexts of a configuration, in all its files.
+///
+/// A name must be unique in all files of a configuration, as in the JDK. Pass one `LoginContextNames` to all calls of
+/// ``LoginConf/parse(_:expansion:names:)``, and add the names of `login` blocks to it.
+public struct LoginContextNames: Sendable {
+    // `String` treats canonically equivalent texts as equal, and the JDK does not.
+    private var places: [[UInt8]: (text: SourceText, range: SourceRange)] = [:]
+
+    /// Creates an empty set of names.
+    public init() {}
+
+    /// Adds the name of a login context; returns an error if it has been added before, with a hint that shows the first place.
+    public mutating func add(_ name: String, at range: SourceRange, in text: SourceText) -> Diagnostic? {
+        guard let first = places[Array(name.utf8)] else {
+            places[Array(name.utf8)] = (text, range)
+            return nil
+        }
+        let hint = "the first one is at \(first.text.place(of: first.range))"
+        return text.error(at: range, "a second login context \(DiagnosticText.word(name))", hint: hint)
     }
 }
 
@@ -114,13 +126,8 @@ extension ModuleOption {
     /// Returns the expanded value of an option of a `login` block of realms.conf as bytes.
     ///
     /// `${name}`, `${/}`, `${env:NAME}` and `${file:PATH}` are replaced. The other rules are those of login.conf: an
-    /// undefined name is an error, a value that expands to nothing is an error, and an unclosed `${` is not changed.
-    ///
-    /// - Parameters:
-    ///   - expansion: The values of the references.
-    ///   - text: The text that the option was read from.
-    /// - Returns: The bytes; the content of a file may be any bytes.
-    /// - Throws: An error if the value cannot be expanded.
+    /// undefined name is an error, a value that expands to nothing is an error, and an unclosed `${` is not changed. The
+    /// content of a file may be any bytes.
     public func expandedBytes(by expansion: Expansion, in text: SourceText) throws(Diagnostic) -> [UInt8] {
         let isSecret = !text.names.isHarmless(key)
         let syntax = Expander.Syntax.jdkWithSources

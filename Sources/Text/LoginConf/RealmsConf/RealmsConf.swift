@@ -18,10 +18,7 @@ public enum RealmsConf {
     /// The maximum depth of nested blocks.
     public static let maximumDepth = 32
 
-    /// Parses a realms.conf into statements; the caller interprets them.
-    ///
-    /// - Parameter text: The text of the file.
-    /// - Returns: The statements and all diagnostics.
+    /// Parses a realms.conf into statements, which the caller interprets.
     public static func parse(_ text: SourceText) -> Parsed<[Statement]> {
         if let fault = text.validationError() { return Parsed(partial: [], diagnostics: [fault]) }
         var parser = Parser(text, .realmsConf)
@@ -89,27 +86,15 @@ public struct RealmsConfWord: Sendable, Hashable {
     /// Returns the text with `${name}`, `${/}`, `${env:NAME}` and `${file:PATH}` replaced.
     ///
     /// References in a replacement are not expanded. `${{...}}` is not changed. An unclosed `${` is an error, but not in
-    /// login.conf.
-    ///
-    /// - Parameters:
-    ///   - expansion: The values of the references.
-    ///   - source: The text that the word was read from.
-    /// - Returns: The expanded text.
-    /// - Throws: An error if a reference is undefined, if a file cannot be read, or if the word expands to nothing or
-    ///   to bytes that are not UTF-8.
+    /// login.conf. It is also an error if a reference is undefined, if a file cannot be read, or if the word expands to
+    /// nothing or to bytes that are not UTF-8.
     public func expanded(by expansion: Expansion, in source: SourceText) throws(Diagnostic) -> String {
         try Expander(syntax: .strict, expansion: expansion, text: source, range: range).string(of: text)
     }
 
     /// Returns the expanded text as bytes; see ``expanded(by:in:)``.
     ///
-    /// Use it for secrets: the content of a file is not converted to a `String`.
-    ///
-    /// - Parameters:
-    ///   - expansion: The values of the references.
-    ///   - source: The text that the word was read from.
-    /// - Returns: The bytes; the content of a file may be any bytes.
-    /// - Throws: An error if a reference is undefined, if a file cannot be read, or if the word expands to nothing.
+    /// Use it for secrets: the content of a file may be any bytes, and is not converted to a `String`.
     public func expandedBytes(by expansion: Expansion, in source: SourceText) throws(Diagnostic) -> [UInt8] {
         try Expander(syntax: .strict, expansion: expansion, isSecret: true, text: source, range: range)
             .bytes(of: text)

@@ -21,10 +21,6 @@ public struct ConfigurationFiles: Sendable {
     }
 
     /// Creates a source of files and environment variables.
-    ///
-    /// - Parameters:
-    ///   - read: Reads a whole file.
-    ///   - environment: Returns the value of an environment variable; nil if it is not set.
     public init(
         read: @escaping @Sendable (_ path: String) -> Result<[UInt8], Expansion.UnreadableFile>,
         environment: @escaping @Sendable (_ name: String) -> String?

@@ -12,13 +12,9 @@ public struct ConfigurationLoader: Sendable {
     let properties: [String: String]
     let services: ProgramServices?
 
-    /// Creates a loader.
+    /// Creates a loader for these types of realms and modules, with a clock for the deadlines of modules.
     ///
-    /// - Parameters:
-    ///   - kinds: The types of realms and modules.
-    ///   - files: The source of files and environment variables.
-    ///   - clock: The clock for the deadlines of modules.
-    ///   - properties: The values of `${name}`. The property `config.dir`, the folder of realms.conf, is added.
+    /// The properties are the values of `${name}`. The property `config.dir`, the folder of realms.conf, is added.
     public init(
         _ kinds: [RealmKind],
         files: ConfigurationFiles,
@@ -43,11 +39,7 @@ public struct ConfigurationLoader: Sendable {
         self.services = services
     }
 
-    /// Reads and links a configuration.
-    ///
-    /// - Parameter path: The path of the realms.conf.
-    /// - Returns: The configuration, with its warnings.
-    /// - Throws: ``ConfigurationErrors`` with the errors of all files.
+    /// Reads and links the realms.conf with this path; throws the errors of all files.
     public func load(_ path: String) throws(ConfigurationErrors) -> Configuration {
         let (configuration, errors) = try loadPartially(path)
         if let errors { throw errors }

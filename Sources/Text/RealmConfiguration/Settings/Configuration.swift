@@ -77,12 +77,7 @@ public struct Located<Value: Sendable>: Sendable {
     private let text: SourceText
     let range: SourceRange
 
-    /// Creates a value with its place.
-    ///
-    /// - Parameters:
-    ///   - value: The value.
-    ///   - text: The file.
-    ///   - range: The place in the file; `.none` for a default value.
+    /// Creates a value with its place in a file, which is `.none` for a default value.
     public init(_ value: Value, in text: SourceText, at range: SourceRange = .none) {
         self.value = value
         self.text = text
@@ -101,21 +96,11 @@ public struct Located<Value: Sendable>: Sendable {
     }
 
     /// Returns a warning at the value's place.
-    ///
-    /// - Parameters:
-    ///   - message: The message.
-    ///   - hint: A hint for the administrator.
-    /// - Returns: The warning.
     public func warning(_ message: String, hint: String? = nil) -> Diagnostic {
         text.warning(at: range, message, hint: hint)
     }
 
     /// Returns an error at the value's place.
-    ///
-    /// - Parameters:
-    ///   - message: The message.
-    ///   - hint: A hint for the administrator.
-    /// - Returns: The error.
     public func errors(_ message: String, hint: String? = nil) -> ConfigurationErrors {
         ConfigurationErrors(message, at: range, in: text, hint: hint)
     }
@@ -137,10 +122,7 @@ public struct PasswordSettings: Sendable, Hashable {
     /// Creates the default settings.
     public init() {}
 
-    /// Checks that a new password follows the rules.
-    ///
-    /// - Parameter password: The new password.
-    /// - Throws: ``HashFault`` with the code `unusable` if it is refused.
+    /// Throws ``HashFault`` with the code `unusable` if a new password does not follow the rules.
     public func check(_ password: Secret) throws(HashFault) { try rules.check(password) }
 
     /// The rules for new passwords.
