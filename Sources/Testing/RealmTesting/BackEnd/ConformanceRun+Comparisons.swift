@@ -50,7 +50,7 @@ extension ConformanceRun {
             let stored: String?
             do {
                 stored = try await test.stored?()
-                let right = await lockedLogin(name, Array(password.utf8), of: user)
+                let right = await lockedLogin(name, password, of: user)
                 let wrong = await lockedLogin(name, wrongPassword(), of: user)
                 if right != wrong {
                     violations.append(

@@ -34,7 +34,7 @@ extension ConformanceRun {
         let isKnown = isUser(name)
         guard !(isKnown && test.isPasswordless) else { return [] }
         // With the right password of a user, a name that the realm takes for this user would be accepted.
-        let right = isKnown ? nil : test.users.first?.password.map { Array($0.utf8) }
+        let right = isKnown ? nil : test.users.first?.password
         return [wrongPassword(), right].compactMap(\.self).map { password in
             LoginTrial(label: "of the name \(Self.quoted(text))", username: name, password: password)
         }
@@ -46,7 +46,7 @@ extension ConformanceRun {
         var right = LoginTrial(
             label: "\(label) the right credentials",
             username: name,
-            password: user.password.map { Array($0.utf8) },
+            password: user.password,
             certificate: user.certificate
         )
         if test.acceptsOtherSpellings { right.expected = .spelling(user) }
@@ -67,7 +67,7 @@ extension ConformanceRun {
     // MARK: Secrets
 
     private func hostileSecrets(_ user: RealmBackEndConformance.User) -> [LoginTrial] {
-        guard let right = user.password.map({ Array($0.utf8) }) else { return [] }
+        guard let right = user.password else { return [] }
         var secrets: [(label: String, secret: [UInt8])] = [("an empty password", [])]
         secrets += HostileInput.bytes.map { ("the bytes \($0.prefix(8))", $0) }
         secrets += HostileInput.bytes.map { ("the bytes \($0.prefix(8)) in a password", Array("a".utf8) + $0 + [0x62]) }
@@ -91,7 +91,7 @@ extension ConformanceRun {
         let pairs = zip(test.users, test.users.dropFirst() + test.users.prefix(1))
         return pairs.compactMap { user, other in
             guard let password = other.password, password != user.password, user.password != nil else { return nil }
-            return wrong(user, password: Array(password.utf8), what: "the password of \(other.username)")
+            return wrong(user, password: password, what: "the password of \(other.username)")
         }
     }
 
@@ -134,7 +134,7 @@ extension ConformanceRun {
             }
             return hostileName(text)
         }
-        guard let right = user.password.map({ Array($0.utf8) }) else { return [] }
+        guard let right = user.password else { return [] }
         let secret = random.secret(near: right)
         guard secret != right else { return [] }
         return [wrong(user, password: secret, what: "the bytes \(secret.prefix(80))")].compactMap(\.self)

@@ -19,11 +19,9 @@ struct ConformanceRun: Sendable {
         self.log = log
         marker = RealmBackEndConformance.randomPassword()
         var search = SecretSearch()
-        search.add("a wrong password", marker)
+        search.add("a wrong password", Array(marker.utf8))
         for user in test.users + test.rejectedUsers {
-            guard let password = user.password, password.utf8.count >= RealmBackEndConformance.searchableBytes else {
-                continue
-            }
+            guard let password = user.password, user.isSearchable else { continue }
             search.add("the password of \(user.username)", password)
         }
         secrets = SecretWatch(search)
@@ -128,26 +126,17 @@ struct ConformanceRun: Sendable {
 
     func username(_ text: String) -> Username? { try? Username(text) }
 
-    func wrongPassword(_ text: String = "") -> [UInt8] { Array("wrong-\(marker)!\(text)".utf8) }
+    func wrongPassword() -> [UInt8] { Array("wrong-\(marker)!".utf8) }
 
     func right(_ user: RealmBackEndConformance.User) -> LoginTrial? {
-        username(user.username).map { name in
-            LoginTrial(
-                label: "of \(user.username) with the right credentials",
-                username: name,
-                password: user.password.map { Array($0.utf8) },
-                certificate: user.certificate,
-                expected: .accepted(user)
-            )
-        }
+        let label = "of \(user.username) with the right credentials"
+        return trial(label, of: user, certificate: user.certificate, expected: .accepted(user))
     }
 
     /// Returns a trial of a user who must be refused although the credentials are right.
     func rejected(_ user: RealmBackEndConformance.User) -> LoginTrial? {
-        guard var trial = right(user) else { return nil }
-        trial.label = "of the rejected user \(user.username) with the right credentials"
-        trial.expected = .refused
-        return trial
+        let label = "of the rejected user \(user.username) with the right credentials"
+        return trial(label, of: user, certificate: user.certificate, expected: .refused)
     }
 
     /// Returns a trial with a wrong password; without the certificate if the user has no password.
@@ -156,20 +145,36 @@ struct ConformanceRun: Sendable {
         password: [UInt8]? = nil,
         what: String = "a wrong password"
     ) -> LoginTrial? {
-        username(user.username).map { name in
-            LoginTrial(
-                label: "of \(user.username) with \(what)",
-                username: name,
-                password: password ?? wrongPassword(),
-                certificate: user.password == nil ? nil : user.certificate,
-                expected: test.isPasswordless ? .accepted(user) : .refused
-            )
-        }
+        trial(
+            "of \(user.username) with \(what)",
+            of: user,
+            password: password ?? wrongPassword(),
+            certificate: user.password == nil ? nil : user.certificate,
+            expected: test.isPasswordless ? .accepted(user) : .refused
+        )
     }
 
     func unknown(_ text: String, password: [UInt8]? = nil) -> LoginTrial? {
         username(text).map { name in
             LoginTrial(label: "of the unknown user \(text)", username: name, password: password ?? wrongPassword())
+        }
+    }
+
+    private func trial(
+        _ label: String,
+        of user: RealmBackEndConformance.User,
+        password: [UInt8]? = nil,
+        certificate: [UInt8]?,
+        expected: LoginTrial.Expectation
+    ) -> LoginTrial? {
+        username(user.username).map { name in
+            LoginTrial(
+                label: label,
+                username: name,
+                password: password ?? user.password,
+                certificate: certificate,
+                expected: expected
+            )
         }
     }
 

@@ -207,8 +207,11 @@ public struct RealmBackEndConformance: Sendable {
         require(!faults.isEmpty, for: [.outages], "a fault of the back end")
         require(faults.contains(where: \.hangs), for: [.deadline, .cancellation], "a fault that hangs")
         require(openCalls != nil, for: [.release], "openCalls")
-        let isSearchable = users.contains { ($0.password?.utf8.count ?? 0) >= Self.searchableBytes }
-        require(isSearchable, for: [.secrets, .processes], "a password of at least \(Self.searchableBytes) bytes")
+        require(
+            users.contains(where: \.isSearchable),
+            for: [.secrets, .processes],
+            "a password of at least \(Self.searchableBytes) bytes"
+        )
         for fault in faults where fault.causes.isEmpty || fault.causes.contains("") {
             problems.append("the fault \"\(fault.name)\" has no text that names its cause")
         }
@@ -224,8 +227,11 @@ extension RealmBackEndConformance {
         /// The groups that the realm must commit, in any order.
         public let groups: [String]
         let acceptedName: String
-        let password: String?
+        let password: [UInt8]?
         let certificate: [UInt8]?
+
+        /// True if the test can recognise the password in a log.
+        var isSearchable: Bool { (password?.count ?? 0) >= RealmBackEndConformance.searchableBytes }
 
         /// Creates a user.
         ///
@@ -246,7 +252,7 @@ extension RealmBackEndConformance {
             acceptedAs: String? = nil
         ) {
             self.username = username
-            self.password = password
+            self.password = password.map { Array($0.utf8) }
             self.certificate = certificate
             self.groups = groups
             acceptedName = acceptedAs ?? username

@@ -67,17 +67,12 @@ public struct ConversationConformance: Sendable {
     private func unanswerableCallbacks() async -> [String] {
         var violations: [String] = []
         for callback in missing {
+            let asked = "the callback \(Self.word(callback)), which must have no answer"
             do throws(LoginFault) {
-                guard case .none? = try await make().answer([callback]).first else {
-                    violations.append(
-                        "the conversation answers the callback \(Self.word(callback)), which must have no answer"
-                    )
-                    continue
-                }
+                if case .none? = try await make().answer([callback]).first { continue }
+                violations.append("the conversation answers \(asked)")
             } catch {
-                violations.append(
-                    "the conversation throws for the callback \(Self.word(callback)), which must have no answer: \(error)"
-                )
+                violations.append("the conversation throws for \(asked): \(error)")
             }
         }
         return violations

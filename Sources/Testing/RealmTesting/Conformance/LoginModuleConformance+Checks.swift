@@ -41,12 +41,7 @@ extension LoginModuleConformance {
     }
 
     private func logout(_ identity: AuthenticatedIdentity) async -> [String] {
-        let stack = LoginStack(
-            name: "conformance",
-            [LoginStack.Entry(module, .required, deadline: timeLimit)],
-            clock: RealClock()
-        )
-        let faults = await stack.logout(identity).steps.compactMap(\.fault)
+        let faults = await stack([module]).logout(identity).steps.compactMap(\.fault)
         return faults.map { "the logout of \(identity.username) fails: \($0)" }
     }
 

@@ -109,10 +109,12 @@ public struct LoginModuleConformance: Sendable {
         through module: (any LoginModule)? = nil,
         before others: [any LoginModule] = []
     ) async -> LoginReport? {
-        let modules = [module ?? self.module] + others
-        let entries = modules.map { LoginStack.Entry($0, .required, deadline: timeLimit) }
         guard let request = request(credential) else { return nil }
-        return await LoginStack(name: "conformance", entries, clock: RealClock()).login(request, asking: conversation)
+        return await stack([module ?? self.module] + others).login(request, asking: conversation)
+    }
+
+    func stack(_ modules: [any LoginModule]) -> LoginStack {
+        LoginStack(required: modules, deadline: timeLimit)
     }
 
     /// Returns the principals of a login; nil if it was refused.

@@ -65,7 +65,8 @@ public struct RealmConformance: Sendable {
         do throws(BadRealm) {
             let realm = try make(properties, realms)
             violations += refusals()
-            violations += texts(of: realm)
+            violations += NameRules.violations(ofText: realm.jaasContext, name: "jaasContext")
+            violations += NameRules.violations(ofText: realm.authType, name: "authType")
             violations += context()
             violations += await groups(of: realm)
             violations += keys(of: realm)
@@ -101,11 +102,6 @@ public struct RealmConformance: Sendable {
 
     private func accepts(_ properties: [String: [String]], _ realms: [String: [BoundRealm]]) -> Bool {
         (try? make(properties, realms)) != nil
-    }
-
-    private func texts(of realm: any Realm) -> [String] {
-        NameRules.violations(ofText: realm.jaasContext, name: "jaasContext")
-            + NameRules.violations(ofText: realm.authType, name: "authType")
     }
 
     private func keys(of realm: any Realm) -> [String] {
@@ -164,9 +160,7 @@ enum NameRules {
     static func violations(of schema: PropertySchema, reserved: Set<String>) -> [String] {
         let names = schema.properties.map(\.name)
         var violations = names.flatMap { Self.violations(ofWord: $0, kind: "property") }
-        for name in names where reserved.contains(name) {
-            violations.append("the property name \(name) is reserved")
-        }
+        violations += names.filter(reserved.contains).map { "the property name \($0) is reserved" }
         for (index, name) in names.enumerated() {
             let twin = names[..<index].first { $0.lowercased() == name.lowercased() }
             if let twin { violations.append("the properties \(twin) and \(name) differ in case only") }
@@ -177,8 +171,8 @@ enum NameRules {
     private static func violations(ofDefault property: Property) -> [String] {
         guard let text = property.defaultText else { return [] }
         guard !property.isRequired else { return ["\(property.name) is required and has a default"] }
+        let words = property.kind == .list ? text.split(separator: " ").map(String.init) : [text]
         do throws(BadValue) {
-            let words = property.kind == .list ? text.split(separator: " ").map(String.init) : [text]
             _ = try PropertyValue(words, as: property.kind)
             return []
         } catch {
@@ -187,19 +181,15 @@ enum NameRules {
     }
 
     static func violations(of names: [String], kind: String) -> [String] {
-        var violations = names.flatMap { Self.violations(ofWord: $0, kind: kind) }
-        if names.isEmpty { violations.append("there is no \(kind)") }
-        for (index, name) in names.enumerated() where names[..<index].contains(name) {
-            violations.append("the \(kind) \(name) is listed twice")
-        }
-        return violations
+        let repeated = names.indices.filter { names[..<$0].contains(names[$0]) }
+        return names.flatMap { Self.violations(ofWord: $0, kind: kind) }
+            + (names.isEmpty ? ["there is no \(kind)"] : [])
+            + repeated.map { "the \(kind) \(names[$0]) is listed twice" }
     }
 
-    static func violations(ofWord word: String, kind: String) -> [String] {
+    private static func violations(ofWord word: String, kind: String) -> [String] {
         guard !word.isEmpty else { return ["a \(kind) is empty"] }
-        let isPlain = word.unicodeScalars.allSatisfy { scalar in
-            (0x21...0x7E).contains(scalar.value) && !"\";{}#".unicodeScalars.contains(scalar)
-        }
+        let isPlain = word.utf8.allSatisfy { (0x21...0x7E).contains($0) && !"\";{}#".utf8.contains($0) }
         return isPlain ? [] : ["the \(kind) \(word.debugDescription) needs quotes in a configuration"]
     }
 

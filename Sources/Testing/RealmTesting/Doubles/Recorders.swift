@@ -24,7 +24,7 @@ public final class RecordingConversation: Conversation {
 
     private let replies: [Reply]
     private let journal = Journal<[Callback]>()
-    private let latch = Latch()
+    private let releases = Journal<Void>()
 
     /// Creates a conversation with a reply for each call.
     ///
@@ -38,13 +38,10 @@ public final class RecordingConversation: Conversation {
         code: String? = nil,
         certificate: [UInt8]? = nil
     ) {
-        let prepared = PreparedConversation(
-            name: name,
-            password: password.map { Secret(utf8: $0) },
-            code: code.map { Secret(utf8: $0) },
-            certificate: certificate
-        )
-        self.init([.prepared(prepared)])
+        let (password, code) = (password.map { Secret(utf8: $0) }, code.map { Secret(utf8: $0) })
+        self.init([
+            .prepared(PreparedConversation(name: name, password: password, code: code, certificate: certificate))
+        ])
     }
 
     /// The callbacks of each call so far, in order.
@@ -54,7 +51,7 @@ public final class RecordingConversation: Conversation {
     public func untilCalled(_ count: Int = 1) async { await journal.wait(for: count) }
 
     /// Ends the wait of all current and later ``Reply/held(_:)`` replies.
-    public func release() { latch.open() }
+    public func release() { releases.add(()) }
 
     /// Returns or throws the prepared reply.
     public func answer(_ callbacks: [Callback]) async throws(LoginFault) -> [Answer] {
@@ -64,7 +61,7 @@ public final class RecordingConversation: Conversation {
         case .answers(let answers): return answers
         case .fault(let fault): throw fault
         case .held(let conversation):
-            await latch.pass()
+            await releases.wait(for: 1)
             return try await conversation.answer(callbacks)
         case .never:
             try? await ManualClock().sleep(until: .max)
@@ -167,6 +164,7 @@ final class Journal<Entry: Sendable>: Sendable {
         return count - 1
     }
 
+    /// Suspends the task, even a cancelled one, until there are this many entries.
     func wait(for count: Int) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in
@@ -175,35 +173,6 @@ final class Journal<Entry: Sendable>: Sendable {
                 return false
             }
             if isThere { continuation.resume() }
-        }
-    }
-}
-
-/// Suspends tasks, even cancelled tasks, until it is opened.
-final class Latch: Sendable {
-    private struct State {
-        var isOpen = false
-        var waiting: [CheckedContinuation<Void, Never>] = []
-    }
-
-    private let state = Mutex(State())
-
-    func open() {
-        let waiting = state.withLock { state in
-            state.isOpen = true
-            defer { state.waiting = [] }
-            return state.waiting
-        }
-        waiting.forEach { $0.resume() }
-    }
-
-    func pass() async {
-        await withCheckedContinuation { continuation in
-            let isOpen = state.withLock { state in
-                if !state.isOpen { state.waiting.append(continuation) }
-                return state.isOpen
-            }
-            if isOpen { continuation.resume() }
         }
     }
 }

@@ -51,7 +51,7 @@ public struct ScriptedModule: LoginModule {
     private let login: Behavior
     private let commit, abort, logout: Ending
     private let journal = Journal<Call>()
-    private let latch = Latch()
+    private let releases = Journal<Void>()
 
     /// Creates a module with a behaviour for each phase.
     public init(
@@ -79,7 +79,7 @@ public struct ScriptedModule: LoginModule {
     public func untilCalled(_ count: Int = 1) async { await journal.wait(for: count) }
 
     /// Ends the wait of all current and later calls that are held.
-    public func release() { latch.open() }
+    public func release() { releases.add(()) }
 
     /// Runs the scripted behaviour.
     public func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
@@ -90,7 +90,7 @@ public struct ScriptedModule: LoginModule {
         case .refuse(let failure): return .failed(failure)
         case .fail(let fault): throw fault
         case .hold(let groups):
-            await latch.pass()
+            await releases.wait(for: 1)
             return attempt.commit(groups: groups)
         case .run(let body): return try await body(attempt)
         }
@@ -125,7 +125,7 @@ public struct ScriptedModule: LoginModule {
         case .ignore: return .ignored
         case .fail(let fault): throw fault
         case .hold:
-            await latch.pass()
+            await releases.wait(for: 1)
             return .done
         case .run(let body): return try await body(attempt)
         }

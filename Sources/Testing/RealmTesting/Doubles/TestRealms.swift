@@ -27,13 +27,20 @@ extension BoundRealm {
         modules: [any LoginModule],
         deadline: Duration
     ) -> BoundRealm {
-        let entries = modules.map { LoginStack.Entry($0, .required, deadline: deadline) }
-        return BoundRealm(
+        BoundRealm(
             name: "conformance",
             className: type(of: realm).classNames.first ?? "\(type(of: realm))",
             realm: realm,
-            stack: LoginStack(name: "conformance", entries, clock: RealClock())
+            stack: LoginStack(required: modules, deadline: deadline)
         )
+    }
+}
+
+extension LoginStack {
+    /// Creates a stack of required modules on a clock of real time.
+    convenience init(required modules: [any LoginModule], deadline: Duration) {
+        let entries = modules.map { LoginStack.Entry($0, .required, deadline: deadline) }
+        self.init(name: "conformance", entries, clock: RealClock())
     }
 }
 

@@ -51,20 +51,20 @@ final class ChildProcessWatch: Sendable {
     private func examine() {
         let here = Int(ProcessInfo.processInfo.processIdentifier)
         let others = state.withLock { $0.others }
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-        let numbers = names.compactMap { Int($0) }.filter { $0 != here && !others.contains($0) }
         var parents: [Int: Int] = [:]
-        for number in numbers { parents[number] = Self.parent(of: number) }
-        for number in numbers {
-            guard let parent = parents[number] else { continue }
-            var ancestor = parent
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? [] {
+            guard let number = Int(name), number != here, !others.contains(number) else { continue }
+            parents[number] = Self.parent(of: number)
+        }
+        for number in parents.keys {
+            var ancestor = number
             while ancestor != here, let next = parents[ancestor] { ancestor = next }
-            guard ancestor == here else {
+            if ancestor == here {
+                // The command line changes when a new process starts its program, so it is read at each look.
+                examine(number)
+            } else {
                 state.withLock { _ = $0.others.insert(number) }
-                continue
             }
-            // The command line changes when a new process starts its program, so it is read at each look.
-            examine(number)
         }
     }
 

@@ -17,8 +17,8 @@ struct SecretSearch: Sendable {
 
     private var needles: [Needle] = []
 
-    mutating func add(_ name: String, _ secret: String) {
-        let bytes = Data(secret.utf8)
+    mutating func add(_ name: String, _ secret: [UInt8]) {
+        let bytes = Data(secret)
         let base64 = (0..<3).map { offset in
             let text = (Data(count: offset) + bytes).base64EncodedData()
             // Characters that also depend on the bytes before or after the secret are left out.
