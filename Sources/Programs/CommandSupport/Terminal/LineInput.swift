@@ -9,18 +9,25 @@ package enum LineInput {
     /// Reads a line; nil at the end of the file, after an interrupt, or if it is longer than ``Terminal/maximumLine``.
     package static func readSecret(_ input: Int32, until interrupt: InputInterrupt? = nil) -> Secret? {
         var line = LineBuffer(capacity: Terminal.maximumLine)
-        var byte: UInt8 = 0
-        while true {
-            if let interrupt, !interrupt.waits(for: input) { return nil }
-            let count = unsafe Glibc.read(input, &byte, 1)
-            if count < 0, errno == EINTR { continue }
-            guard count == 1 else { return line.isEmpty ? nil : line.secret() }
+        while let byte = nextByte(of: input, until: interrupt) {
             if byte == 0x0A {
                 line.removeCarriageReturn()
                 return line.secret()
             }
             guard line.append(byte) else { return nil }
         }
+        return line.isEmpty || interrupt?.isInterrupted == true ? nil : line.secret()
+    }
+
+    /// Reads a byte; nil at the end of the file, after an error or after an interrupt.
+    static func nextByte(of input: Int32, until interrupt: InputInterrupt?) -> UInt8? {
+        var byte: UInt8 = 0
+        while interrupt?.waits(for: input) ?? true {
+            let count = unsafe Glibc.read(input, &byte, 1)
+            if count == 1 { return byte }
+            guard count < 0, errno == EINTR else { return nil }
+        }
+        return nil
     }
 }
 

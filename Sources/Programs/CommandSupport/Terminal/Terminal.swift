@@ -58,7 +58,7 @@ package import RealmKit
         guard unsafe tcsetattr(descriptor, TCSAFLUSH, &silent) == 0 else { return nil }
         show(prompt)
         var line = LineBuffer(capacity: Self.maximumLine)
-        while let byte = nextByte(until: interrupt) {
+        while let byte = LineInput.nextByte(of: descriptor, until: interrupt) {
             switch byte {
             case 0x0A, 0x0D: return line.secret()
             case 0x03, 0x1C:
@@ -75,16 +75,6 @@ package import RealmKit
         return nil
     }
 
-    private func nextByte(until interrupt: InputInterrupt? = nil) -> UInt8? {
-        var byte: UInt8 = 0
-        while true {
-            if let interrupt, !interrupt.waits(for: descriptor) { return nil }
-            let count = unsafe read(descriptor, &byte, 1)
-            if count == 1 { return byte }
-            if count < 0, errno == EINTR { continue }
-            return nil
-        }
-    }
     /// Prompts for a line, and reads it with echo and the line editing of the terminal, without white space at its ends; nil
     /// at the end of the file, or if the line is too long or is not UTF-8.
     package func readLine(_ prompt: String) -> String? {
@@ -92,7 +82,7 @@ package import RealmKit
         tcflush(descriptor, TCIFLUSH)
         show(prompt)
         var line: [UInt8] = []
-        while let byte = nextByte() {
+        while let byte = LineInput.nextByte(of: descriptor, until: nil) {
             if byte == 0x0A || byte == 0x0D {
                 while let last = line.last, last == 0x20 || last == 0x09 { line.removeLast() }
                 return String(validating: line.drop { $0 == 0x20 || $0 == 0x09 }, as: UTF8.self)
