@@ -38,9 +38,8 @@ enum ReportText {
                 identity.attributes.flatMap { attribute in attribute.values.map { ["  " + attribute.name, $0] } }
             )
         } else if let refusal = report.refusal {
-            lines.append(
-                "refused: \(report.username) in realm \(report.realm): \(reason(refusal, steps: report.steps))"
-            )
+            let reason = reason(refusal, steps: report.steps)
+            lines.append("refused: \(report.username) in realm \(report.realm): \(reason)")
         }
         if trace { lines += ["", self.trace(report)] }
         return lines.map(Printable.text).joined(separator: "\n")
@@ -76,8 +75,7 @@ enum ReportText {
     }
 
     private static func time(_ duration: Duration) -> String {
-        let (seconds, attoseconds) = duration.components
-        let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+        let microseconds = duration.nanoseconds / 1000
         if microseconds < 10_000 { return "\(microseconds) us" }
         return microseconds < 10_000_000 ? "\(microseconds / 1000) ms" : "\(microseconds / 1_000_000) s"
     }
@@ -100,10 +98,9 @@ extension LoginFailure {
 
 enum ReportJSON {
     static func text(_ report: LoginReport) -> String {
-        let steps = report.steps
         var module: String?
         if case .module(let index, _, _)? = report.refusal {
-            module = steps.first { $0.index == index }?.module
+            module = report.steps.first { $0.index == index }?.module
         }
         let principals = report.identity?.subject.principals.map { principal -> JSONValue in
             ["kind": .text(principal.kind.rawValue), "name": .text(principal.name)]
@@ -116,8 +113,8 @@ enum ReportJSON {
             "module": module.map(JSONValue.text),
             "principals": principals.map(JSONValue.array),
             "attributes": (report.identity?.attributes.valuesByName).map(JSONValue.lists),
-            "steps": .array(steps.map(Self.json)),
-            "nanoseconds": .number(Int(report.duration.wholeNanoseconds)),
+            "steps": .array(report.steps.map(Self.json)),
+            "nanoseconds": .number(Int(clamping: report.duration.nanoseconds)),
         ]
         return object.text(.terminal)
     }
@@ -131,7 +128,7 @@ enum ReportJSON {
             "outcome": .text(step.outcome.description),
             "action": .text(step.action.description),
             "state": .text(step.state.word),
-            "nanoseconds": .number(Int(step.duration.wholeNanoseconds)),
+            "nanoseconds": .number(Int(clamping: step.duration.nanoseconds)),
             "fault": (step.fault?.log).map(JSONValue.text),
         ]
     }
@@ -154,13 +151,5 @@ extension Refusal {
         case .noUserEstablished: "no-user-established"
         case .locked: "locked"
         }
-    }
-}
-
-extension Duration {
-    var wholeNanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        return overflow ? .max : whole &+ attoseconds / 1_000_000_000
     }
 }

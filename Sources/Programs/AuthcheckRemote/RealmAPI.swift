@@ -11,7 +11,8 @@ enum CheckBody {
 
     /// Returns the body; nil if no server reads it: a secret is not UTF-8, or contains NUL, or the body is too long.
     static func make(username: Username, password: Secret, codes: [Secret], service: String) -> Secret? {
-        guard ([password] + codes).allSatisfy(isUsable) else { return nil }
+        let secrets = [password] + codes
+        guard secrets.allSatisfy({ secret in secret.withBytes { $0.isUTF8 && !$0.containsNUL } }) else { return nil }
         let name = Secret(utf8: username.text)
         let serviceName = Secret(utf8: service)
         let strings = [name, password, serviceName] + codes
@@ -24,10 +25,6 @@ enum CheckBody {
             for byte in (codes.isEmpty ? "}" : "]}").utf8 { output.append(byte) }
         }
         return body.count <= maximumBytes ? body : nil
-    }
-
-    private static func isUsable(_ secret: Secret) -> Bool {
-        secret.withBytes { bytes in bytes.isUTF8 && !bytes.indices.contains { bytes[$0] == 0 } }
     }
 
     private static func append(_ text: String, _ secret: Secret, to output: inout OutputSpan<UInt8>) {
