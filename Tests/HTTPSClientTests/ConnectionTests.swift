@@ -17,7 +17,7 @@ struct ConnectionTests {
                 _ = try await client.get(service.url())
                 #expect(service.requests.count == count)
                 service.closeConnections()
-                try await Waiting.until { client.openConnections == 0 }
+                try await Waiting.until { client.pool.openConnections == 0 }
             }
             #expect(service.connections == 5)
         }
@@ -55,7 +55,7 @@ struct ConnectionTests {
             try await Fixture.withService(respond: { _ in [Fixture.response("x", fields: fields)] }) { service in
                 let client = try Fixture.client { $0.idleTime = fields.isEmpty ? .milliseconds(50) : .seconds(3600) }
                 _ = try await client.get(service.url())
-                try await Waiting.until { service.closedConnections == 1 && client.openConnections == 0 }
+                try await Waiting.until { service.closedConnections == 1 && client.pool.openConnections == 0 }
             }
         }
     }
@@ -72,7 +72,7 @@ struct ConnectionTests {
                 for _ in 0..<2 { group.addTask { _ = try await client.get(url) } }
                 try await Waiting.until { service.requests.count == 2 }
                 for _ in 0..<3 { group.addTask { _ = try await client.get(url) } }
-                try await Waiting.until { client.waitingRequests == 3 }
+                try await Waiting.until { client.pool.waitingRequests == 3 }
                 let error = try await #require(throws: HTTPSClientError.self) { try await client.get(url) }
                 #expect(error.code == .tooManyRequests)
                 #expect(!error.mayHaveReachedServer)
@@ -155,7 +155,7 @@ struct ConnectionTests {
             let client = try Fixture.client { $0.timeout = .milliseconds(500) }
             let error = try await #require(throws: HTTPSClientError.self) { try await client.get(service.url()) }
             #expect(error.code == .timedOut)
-            try await Waiting.until { client.openConnections == 0 }
+            try await Waiting.until { client.pool.openConnections == 0 }
         }
     }
 
@@ -185,7 +185,7 @@ struct ConnectionTests {
         let client = try Fixture.client()
         _ = try await client.get(url)
         try await service.stop()
-        try await Waiting.until { client.openConnections == 0 }
+        try await Waiting.until { client.pool.openConnections == 0 }
         let error = try await #require(throws: HTTPSClientError.self) { try await client.get(url) }
         #expect(error.code == .connectFailed)
         #expect(!error.mayHaveReachedServer)

@@ -5,6 +5,7 @@ import RealmKit
 import TLSTesting
 import TestTools
 import Testing
+import Workers
 
 @testable import RealmRemote
 
@@ -18,7 +19,7 @@ struct ConcurrencyTests {
                 for _ in 0..<5 { group.addTask { try await realm.login("ann", "secret") } }
                 group.addTask { try await realm.login("ann", "other") }
                 group.addTask { try await realm.login("ben", "secret") }
-                try await Waiting.until { realm.checks.sharedCallers == 7 && setup.service.requests.count == 3 }
+                try await Waiting.until { realm.checks.shared.waitingCallers == 7 && setup.service.requests.count == 3 }
                 latch.open()
                 for try await report in group { #expect(report.identity != nil) }
             }
@@ -36,10 +37,10 @@ struct ConcurrencyTests {
             let first = Task { try await realm.login("ann", "secret") }
             try await Waiting.until { setup.service.requests.count == 1 }
             let second = Task { try await realm.login("ann", "secret") }
-            try await Waiting.until { realm.checks.sharedCallers == 2 }
+            try await Waiting.until { realm.checks.shared.waitingCallers == 2 }
             first.cancel()
             #expect(try await first.value.identity == nil)
-            #expect(realm.checks.sharedCallers == 1)
+            #expect(realm.checks.shared.waitingCallers == 1)
             latch.open()
             #expect(try await second.value.identity != nil)
             #expect(setup.service.requests.count == 1)
@@ -54,10 +55,10 @@ struct ConcurrencyTests {
                 for (number, name) in ["ann", "Ann", "ANN"].enumerated() {
                     group.addTask { try await realm.login(name, "secret \(number)") }
                 }
-                try await Waiting.until { setup.service.requests.count == 2 && realm.checks.waitingCalls == 1 }
+                try await Waiting.until { setup.service.requests.count == 2 && realm.checks.slots.load.waiting == 1 }
                 group.addTask { try await realm.login("ben", "secret") }
                 try await Waiting.until { setup.service.requests.count == 3 }
-                #expect(realm.checks.waitingCalls == 1)
+                #expect(realm.checks.slots.load.waiting == 1)
                 latch.open()
                 for try await report in group { #expect(report.identity != nil) }
             }
@@ -72,7 +73,7 @@ struct ConcurrencyTests {
             let running = Task { try await realm.login("a", "secret") }
             try await Waiting.until { setup.service.requests.count == 1 }
             let waiting = Task { try await realm.login("b", "secret") }
-            try await Waiting.until { realm.checks.waitingCalls == 1 }
+            try await Waiting.until { realm.checks.slots.load.waiting == 1 }
             let last = Task { try await realm.login("c", "secret") }
             try await Waiting.until { !setup.log.all.isEmpty }
             latch.open()

@@ -13,7 +13,7 @@ public import OpenSSLKit
 ///
 /// A client may be used from any thread.
 public final class HTTPSClient: Sendable {
-    private let pool: ConnectionPool
+    let pool: ConnectionPool
 
     /// Creates a client; no connection is opened.
     ///
@@ -51,10 +51,6 @@ public final class HTTPSClient: Sendable {
             exchange.fail(.cancelled, "the request was cancelled")
         }.get()
     }
-
-    /// The number of connections, used and unused.
-    var openConnections: Int { pool.openConnections }
-    var waitingRequests: Int { pool.waitingRequests }
 }
 
 /// The configuration of an ``HTTPSClient``.
@@ -63,8 +59,6 @@ public struct HTTPSClientConfiguration: Sendable {
     public var trust: TLSTrust
     /// The certificate and key that are presented to a server that requests a certificate; nil for none.
     public var identity: TLSIdentity?
-    /// The lowest version of TLS that is accepted; the default is 1.2.
-    public var minimumVersion = TLSVersion.tls12
     /// The value of the field `User-Agent`; the default is `Gatehouse`.
     ///
     /// A request with a `User-Agent` of its own keeps it.
@@ -179,4 +173,32 @@ extension HTTPSClientError: Equatable, CustomStringConvertible {
 
     /// The cause.
     public var description: String { cause }
+}
+
+/// A request to a server whatever its certificate is, which tells whether it answers; it must have no secrets.
+package struct HTTPSProbe: Sendable {
+    package let status: Int
+    /// The certificate that the server has presented.
+    package let certificate: Certificate?
+
+    /// Sends GET to the server.
+    package init(_ url: HTTPSURL, userAgent: String, timeout: Duration) async throws(HTTPSClientError) {
+        let presented = PresentedKey()
+        func send(trust: TLSTrust) async throws(HTTPSClientError) -> Int {
+            var configuration = HTTPSClientConfiguration(trust: trust)
+            configuration.userAgent = userAgent
+            configuration.connectTimeout = timeout
+            configuration.timeout = timeout
+            let client = try HTTPSClient(configuration)
+            defer { client.close() }
+            return try await client.response(to: HTTPSRequest("GET", url)).status
+        }
+        do throws(HTTPSClientError) {
+            status = try await send(trust: .noServer(recording: presented))
+        } catch {
+            guard error.code == .certificateRejected, let digest = presented.digest else { throw error }
+            status = try await send(trust: .pinnedKeys([digest]))
+        }
+        certificate = presented.certificate
+    }
 }

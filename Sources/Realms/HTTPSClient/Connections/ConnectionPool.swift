@@ -59,7 +59,6 @@ final class ConnectionPool: Sendable {
                 .client(
                     trusting: configuration.trust,
                     identity: configuration.identity,
-                    minimumVersion: configuration.minimumVersion,
                     applicationProtocols: ["http/1.1"]
                 )
             )

@@ -17,10 +17,8 @@ struct AnswerFormat: Sendable {
     /// True if 401 and 403 mean that this program is not allowed to check passwords.
     var isGatehouse = false
 
-    /// All paths, in the order in which ``answer(_:)`` takes their values.
-    var paths: [JSONPath] {
-        [userPath, groupsPath].compactMap(\.self) + reasonPaths + attributes.map(\.path)
-            + [attributeMembers].compactMap(\.self)
+    private var paths: [JSONPath] {
+        [userPath, groupsPath, attributeMembers].compactMap(\.self) + reasonPaths + attributes.map(\.path)
     }
 
     /// The format of `POST /realms/{realm}/check` of another Gatehouse.
@@ -48,18 +46,16 @@ extension AnswerFormat {
         let status = response.status
         let contentType = response["content-type"].first ?? "none"
         let isJSON = !paths.isEmpty && JSONMediaType.isJSON(contentType)
-        var values = ArraySlice(paths.map { _ in JSONValues() })
+        var found: [JSONPath: JSONValues] = [:]
         if isJSON {
-            do throws(JSONFault) {
-                values = ArraySlice(try JSONValues.read(paths, in: response.body.span))
-            } catch {
-                let cause = "the body of the response with status \(status) is not valid JSON: \(error.description)"
-                throw RemoteOutage(cause, kind: "json")
-            }
+            let values = try Result { () throws(JSONFault) in try JSONValues.read(paths, in: response.body.span) }
+                .mapError { fault in
+                    let cause = "the body of the response with status \(status) is not valid JSON: \(fault.description)"
+                    return RemoteOutage(cause, kind: "json")
+                }.get()
+            for (path, values) in zip(paths, values) { found[path] = values }
         }
-        let user = userPath == nil ? nil : values.removeFirst()
-        let groups = groupsPath == nil ? nil : values.removeFirst()
-        let reasons = values.prefix(reasonPaths.count)
+        let reasons = reasonPaths.compactMap { found[$0] }
         guard !reasons.contains(where: { $0.hasWrongType || $0.strings.count > 1 }) else {
             throw RemoteOutage("the reason is not a text", kind: "reason")
         }
@@ -76,9 +72,9 @@ extension AnswerFormat {
                 throw RemoteOutage("the response has the type \(contentType), not JSON", kind: "type")
             }
             return .accepted(
-                user: try username(user),
-                groups: try groupNames(groups),
-                attributes: userAttributes(in: values.dropFirst(reasonPaths.count))
+                user: try username(found),
+                groups: try groupNames(found),
+                attributes: userAttributes(found)
             )
         }
     }
@@ -91,33 +87,33 @@ extension AnswerFormat {
         return RemoteOutage(cause, kind: "status \(status)", isOverload: isOverload)
     }
 
-    private func username(_ found: JSONValues?) throws(RemoteOutage) -> Username? {
-        guard let found, let path = userPath else { return nil }
-        guard !found.hasWrongType, found.strings.count == 1, !found.isIncomplete(for: path) else {
+    private func username(_ found: [JSONPath: JSONValues]) throws(RemoteOutage) -> Username? {
+        guard let path = userPath else { return nil }
+        guard let name = found[path], !name.hasWrongType, name.strings.count == 1, !name.isIncomplete(for: path) else {
             throw RemoteOutage("the response has no user name, or it is not a text", kind: "user")
         }
-        return try Result { () throws(BadUsername) in try Username(found.strings[0]) }
+        return try Result { () throws(BadUsername) in try Username(name.strings[0]) }
             .mapError { RemoteOutage("the user name in the response cannot be used: \($0)", kind: "user") }.get()
     }
 
-    private func groupNames(_ found: JSONValues?) throws(RemoteOutage) -> [String] {
-        guard let found, let path = groupsPath else { return [] }
-        guard found.isPresent, !found.hasWrongType, !found.isIncomplete(for: path) else {
+    private func groupNames(_ found: [JSONPath: JSONValues]) throws(RemoteOutage) -> [String] {
+        guard let path = groupsPath else { return [] }
+        guard let groups = found[path], groups.isPresent, !groups.hasWrongType, !groups.isIncomplete(for: path) else {
             throw RemoteOutage("the response has no groups, or they are not texts", kind: "groups")
         }
-        guard found.strings.count <= Self.maximumGroups, found.strings.allSatisfy(GroupName.isUsable) else {
+        guard groups.strings.count <= Self.maximumGroups, groups.strings.allSatisfy(GroupName.isUsable) else {
             throw RemoteOutage("the groups in the response cannot be used", kind: "groups")
         }
-        return found.strings
+        return groups.strings
     }
 
     /// Returns the attributes; those that are not valid are left out.
-    private func userAttributes(in values: ArraySlice<JSONValues>) -> [UserAttribute] {
+    private func userAttributes(_ values: [JSONPath: JSONValues]) -> [UserAttribute] {
         var found: [(name: String, values: [String])] = []
-        for (attribute, values) in zip(attributes, values) where !values.hasWrongType {
-            found.append((attribute.name, values.strings))
+        for (name, path) in attributes {
+            if let values = values[path], !values.hasWrongType { found.append((name, values.strings)) }
         }
-        if attributeMembers != nil, let members = values.last, !members.hasWrongType {
+        if let members = attributeMembers.flatMap({ values[$0] }), !members.hasWrongType {
             for (name, value) in zip(members.names, members.strings) {
                 guard let name else { continue }
                 // The values of a member follow each other.
@@ -147,20 +143,18 @@ struct RemoteOutage: Error {
     /// The kind of cause; one of a limited number.
     let kind: String
     /// True if the service may have received the password.
-    let mayHaveReachedServer: Bool
+    var mayHaveReachedServer = true
     /// True if the service, or the client, has too much to do.
-    let isOverload: Bool
-    let isTimeout: Bool
+    var isOverload = false
+    var isTimeout = false
 
     init(_ cause: String, kind: String, isOverload: Bool = false) {
         (self.cause, self.kind, self.isOverload) = (cause, kind, isOverload)
-        (mayHaveReachedServer, isTimeout) = (true, false)
     }
 
     init(_ error: HTTPSClientError) {
-        (cause, kind) = (error.cause, error.code.rawValue)
+        self.init(error.cause, kind: error.code.rawValue, isOverload: error.code == .tooManyRequests)
         mayHaveReachedServer = error.mayHaveReachedServer
-        isOverload = error.code == .tooManyRequests
         isTimeout = error.code == .timedOut || error.code == .connectTimedOut
     }
 }

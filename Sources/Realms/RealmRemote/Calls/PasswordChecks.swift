@@ -15,8 +15,8 @@ internal import Workers
 final class PasswordChecks: Sendable {
     let settings: RemoteSettings
     private let client: HTTPSClient
-    private let slots: FairSlots
-    private let shared = SharedCalls<Digest, Result<RemoteAnswer, LoginFault>>()
+    let slots: FairSlots
+    let shared = SharedCalls<Digest, Result<RemoteAnswer, LoginFault>>()
     private let key: HMACKey
     private let timeout: Duration
     private let outages: OutageLog
@@ -43,12 +43,6 @@ final class PasswordChecks: Sendable {
         }.mapError { BadRealm("\($0)") }.get()
         self.now = now
     }
-
-    /// The number of logins that wait for a slot.
-    var waitingCalls: Int { slots.load.waiting }
-
-    /// The number of logins that wait for an answer.
-    var sharedCallers: Int { shared.waitingCallers }
 
     /// Checks a user name and a password, which is not empty, and returns the answer of the first service that answers.
     func check(_ name: Username, password: Secret, source: String) async throws(LoginFault) -> RemoteAnswer {
