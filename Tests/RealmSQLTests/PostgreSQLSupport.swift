@@ -82,3 +82,47 @@ enum PostgreSQLSetup {
         )
     }
 }
+
+/// A server without honest intentions, which accepts every user and then begins a notice of a gigabyte.
+final class EndlessNotice: Sendable {
+    struct NoPort: Error {}
+
+    let port: Int
+    private let listener: Int32
+
+    init() throws {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                unsafe bind(listener, pointer, length) == 0 && listen(listener, 8) == 0
+                    && getsockname(listener, pointer, &length) == 0
+            }
+        }
+        guard isBound else { throw NoPort() }
+        self.listener = listener
+        port = Int(in_port_t(bigEndian: address.sin_port))
+        Thread.detachNewThread {
+            while case let connection = accept(listener, nil, nil), connection >= 0 {
+                Thread.detachNewThread { Self.serve(connection) }
+            }
+        }
+    }
+
+    deinit {
+        shutdown(listener, Int32(SHUT_RDWR))
+        close(listener)
+    }
+
+    private static func serve(_ connection: Int32) {
+        // AuthenticationOk, and the type and the length of NoticeResponse.
+        var next: [UInt8] = [0x52, 0, 0, 0, 8, 0, 0, 0, 0, 0x4E, 0x40, 0, 0, 0]
+        while unsafe send(connection, next, next.count, Int32(MSG_NOSIGNAL)) > 0 {
+            next = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 16)
+        }
+        close(connection)
+    }
+}

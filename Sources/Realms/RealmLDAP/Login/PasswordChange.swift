@@ -62,7 +62,7 @@ extension DirectoryLogin {
         if change == .ownBind, let problem = try bind(name, password: old), problem.change != .ownBind {
             return .login(.refused(problem))
         }
-        let reply = try steps.measure(
+        let reply = try measure(
             "change of the password of \(name)",
             try self.change(name, from: old, to: new, by: change)
         ) { $0.description }
