@@ -2,10 +2,11 @@
 
 import NIOCore
 import NIOEmbedded
+import OpenSSLKit
+import TLSTesting
 import Testing
 
 @testable import NIOOpenSSL
-@testable import OpenSSLKit
 
 @Suite struct KeyUpdateTests {
     /// Lets the client update its keys and request that the server also updates its keys.

@@ -3,12 +3,12 @@
 import Foundation
 import NIOCore
 import NIOEmbedded
+import OpenSSLKit
 import SeededRandom
 import TLSTesting
 import Testing
 
 @testable import NIOOpenSSL
-@testable import OpenSSLKit
 
 /// Runs many connections of all kinds, to find leaks.
 ///

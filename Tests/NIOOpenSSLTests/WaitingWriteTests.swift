@@ -3,11 +3,11 @@
 import Foundation
 import NIOCore
 import NIOEmbedded
+import OpenSSLKit
 import TLSTesting
 import Testing
 
 @testable import NIOOpenSSL
-@testable import OpenSSLKit
 
 /// Writes during an incomplete handshake message of the peer.
 ///

@@ -9,7 +9,7 @@ public struct TLSIdentity: Sendable {
     /// The key of the leaf.
     public let privateKey: PrivateKey
     /// The first certificate of the chain.
-    public let leaf: Certificate
+    public var leaf: Certificate { certificateChain[0] }
     /// The OCSP response about the leaf, which a server sends to clients that request it; nil if there is none.
     public let ocspResponse: OCSPResponse?
 
@@ -30,7 +30,6 @@ public struct TLSIdentity: Sendable {
         }
         self.certificateChain = certificateChain
         self.privateKey = privateKey
-        self.leaf = leaf
         self.ocspResponse = ocspResponse
     }
 }
@@ -46,11 +45,9 @@ public struct OCSPResponse: Sendable, Hashable {
 
     /// Reads a response, and checks that it reports a certificate as good; clients check its signature.
     ///
-    /// - Parameters:
-    ///   - der: The DER form, as `openssl ocsp -respout` writes it.
-    ///   - certificate: The certificate. The response must contain the hash of the certificate's issuer name, and the
-    ///     certificate's serial number.
-    ///   - name: The name of the file, for error messages.
+    /// The DER form is that which `openssl ocsp -respout` writes. It must contain the hash of the certificate's issuer
+    /// name, and the certificate's serial number. `name` is that of the file, for error messages.
+    ///
     /// - Throws: ``OpenSSLError`` with code `malformedOCSPResponse` or `rejectedOCSPResponse`. Its context contains
     ///   `name`.
     public init(der: [UInt8], for certificate: Certificate, name: String) throws(OpenSSLError) {

@@ -53,11 +53,9 @@ public struct ClientCertificatePolicy: Sendable {
 extension ClientCertificatePolicy {
     /// Verifies the chain of a client's certificate with this policy, at the system's time, and checks its length.
     ///
-    /// This check does not identify a client: certificates are public. In a handshake, the client also proves that it
-    /// has the private key, by a signature that the server must accept; see
-    /// ``versions(acceptingKeyOf:minimumVersion:groups:)``.
-    ///
-    /// The intermediates that the client sends follow its certificate.
+    /// The intermediates that the client sends follow its certificate. This check does not identify a client: certificates
+    /// are public. In a handshake, the client also proves that it has the private key, by a signature that the server must
+    /// accept; see ``versions(acceptingKeyOf:minimumVersion:groups:)``.
     ///
     /// - Throws: ``OpenSSLError`` with code `certificateRejected` and OpenSSL's reason if a server rejects the
     ///   certificate; with code `noCertificate` if there is none.

@@ -21,8 +21,6 @@ struct ServerNames<Value> {
     private var exact: [String: Value] = [:]
     private var wildcards: [String: Value] = [:]
 
-    var isEmpty: Bool { exact.isEmpty && wildcards.isEmpty }
-
     mutating func add(_ name: String, value: Value) throws(OpenSSLError) {
         guard let known = Self.normalized(name), DNSName.isValid(known) else {
             throw OpenSSLError(.invalidName, context: "server name \"\(name)\"")

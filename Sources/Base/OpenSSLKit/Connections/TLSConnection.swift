@@ -132,14 +132,11 @@ public final class TLSConnection {
         throw failure("TLS handshake")
     }
 
-    /// Decrypts ciphertext into the free space of `plaintext`, record after record.
+    /// Decrypts the next bytes from the peer, which may be none, into the free space of `plaintext`, record after record.
     ///
-    /// The plaintext is never longer than the ciphertext and the stored part of an incomplete record together.
+    /// The plaintext is never longer than the ciphertext and the stored part of an incomplete record together. If the
+    /// function throws, the buffer contains the plaintext before the error.
     ///
-    /// - Parameters:
-    ///   - ciphertext: The next bytes from the peer; may be empty.
-    ///   - plaintext: The buffer for the plaintext. If the function throws, the buffer contains the plaintext before
-    ///     the error.
     /// - Returns: The reason why the read has stopped, and the number of consumed bytes. If input is needed, all bytes
     ///   are consumed.
     /// - Throws: ``OpenSSLError`` with code `alertReceived`, `protocolViolation` or another code.
@@ -186,11 +183,9 @@ public final class TLSConnection {
 
     /// Encrypts bytes in records of at most 16 KiB (RFC 8446 5.1), with an overhead of at most 29 bytes each.
     ///
-    /// - Parameters:
-    ///   - plaintext: The bytes to encrypt. Either all bytes are encrypted or nothing is encrypted.
-    ///   - ciphertext: The buffer for the ciphertext. Bytes that do not fit are kept as unsent bytes. If there are
-    ///     unsent bytes already, the buffer is not used.
-    /// - Returns: `written`, or `needsInput` if nothing is encrypted.
+    /// Either all bytes are encrypted, or none, and the result is `needsInput`. Ciphertext that does not fit into the
+    /// buffer is kept as unsent bytes. If there are unsent bytes already, the buffer is not used.
+    ///
     /// - Throws: ``OpenSSLError``, also after a call of ``shutdown()``.
     public func write(_ plaintext: RawSpan, into ciphertext: inout OutputRawSpan) throws(OpenSSLError) -> WriteStep {
         try throwIfFailed()
@@ -227,16 +222,6 @@ public final class TLSConnection {
     /// buffers is wiped.
     public func releaseBuffers() { _ = unsafe SSL_free_buffers(ssl) }
 
-    /// Updates the key for encryption before the next write (RFC 8446 4.6.3), also that of the peer; only tests use it.
-    func updateKeys(askingPeer: Bool) throws(OpenSSLError) {
-        try throwIfFailed()
-        ErrorQueue.clear()
-        let type = askingPeer ? SSL_KEY_UPDATE_REQUESTED : SSL_KEY_UPDATE_NOT_REQUESTED
-        guard unsafe SSL_key_update(ssl, type) == 1, unsafe SSL_do_handshake(ssl) == 1 else {
-            throw .draining(.invalidConfiguration, context: "TLS key update")
-        }
-    }
-
     /// Sends close_notify (RFC 8446 6.1); then nothing more can be written, and reading continues.
     ///
     /// It does nothing if close_notify was already sent, if the connection has failed, or during the handshake.
@@ -266,11 +251,8 @@ public final class TLSConnection {
         return unsafe PeerVerification.certificates(SSL_get0_verified_chain(ssl)) ?? []
     }
 
-    /// Limits the length of records to a number of bytes, 512 to 16,384; only tests use it.
-    func limitRecords(to count: Int) -> Bool { unsafe gatehouse_SSL_set_max_send_fragment(ssl, count) == 1 }
-
     /// Calls `body` with the SSL, which it must not free.
-    func withSSL<R>(_ body: (OpaquePointer) -> R) -> R {
+    package func withSSL<R>(_ body: (OpaquePointer) -> R) -> R {
         defer { withExtendedLifetime(self) {} }
         return unsafe body(ssl)
     }

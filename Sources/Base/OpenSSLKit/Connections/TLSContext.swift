@@ -20,10 +20,9 @@ public final class TLSContext: Sendable {
     /// The validity period of certificates is not checked, because a context has no clock. See
     /// ``Certificate/checkValidity(at:)``.
     ///
-    /// - Throws: ``OpenSSLError``. The code is `invalidConfiguration` for an invalid name of a protocol, suite or
-    ///   group, for an empty list of trusted certificates, and for a key too weak for OpenSSL's security level 2 (112
-    ///   bits). The code is `invalidName` for a host name that is malformed or occurs twice. Otherwise it is
-    ///   `libraryFailure`.
+    /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` for an invalid name of a protocol, suite or group, for
+    ///   an empty list of trusted certificates, and for a key below OpenSSL's security level 2 (112 bits); `invalidName`
+    ///   for a host name that is malformed or occurs twice; otherwise `libraryFailure`.
     public init(_ configuration: TLSConfiguration) throws(OpenSSLError) {
         self.configuration = configuration
         switch configuration.role {
@@ -70,9 +69,7 @@ public final class TLSContextSource: Sendable {
     /// The context for a new connection.
     public var current: TLSContext { context.withLock { $0 } }
 
-    /// Replaces the context of new connections.
-    ///
-    /// - Returns: The previous context.
+    /// Replaces the context of new connections, and returns the previous one.
     @discardableResult
     public func replace(with next: TLSContext) -> TLSContext {
         context.withLock { context in

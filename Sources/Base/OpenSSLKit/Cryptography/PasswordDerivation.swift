@@ -29,16 +29,11 @@ public enum PasswordDerivation {
 
     /// Derives a key by scrypt, RFC 7914.
     ///
-    /// - Parameters:
-    ///   - password: The password.
-    ///   - salt: The salt.
-    ///   - n: The cost N, a power of two greater than 1.
-    ///   - r: The block size.
-    ///   - p: The parallelization parameter. OpenSSL computes the parts one after the other.
-    ///   - maximumMemory: The maximum number of bytes of memory. Parameters that need more memory are rejected.
-    ///   - key: The buffer for the key, which is as long as the buffer.
-    /// - Throws: ``OpenSSLError`` with code `libraryFailure` if RFC 7914 forbids the parameters or they need too much
-    ///   memory.
+    /// N is a power of two greater than 1. OpenSSL computes the p parts one after the other. The key is as long as its
+    /// buffer.
+    ///
+    /// - Throws: ``OpenSSLError`` with code `libraryFailure` if RFC 7914 forbids the parameters, or they need more than
+    ///   `maximumMemory` bytes.
     public static func scrypt(
         _ password: Span<UInt8>,
         salt: Span<UInt8>,

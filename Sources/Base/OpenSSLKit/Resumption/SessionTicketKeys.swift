@@ -24,13 +24,10 @@ public final class SessionTicketKeys: Sendable {
 
     /// Creates random keys, which no other machine knows.
     ///
-    /// A replaced key still opens its tickets until they expire. When such a ticket is used, it is replaced by a ticket
-    /// of the new key.
+    /// A new key replaces the current one after `rotation` seconds, at least 60. A replaced key still opens its tickets
+    /// until they expire, after at most 7 days (RFC 8446 4.6.1); one that is used is replaced by a ticket of the new key.
+    /// The clock returns the seconds since 1970-01-01 00:00 UTC.
     ///
-    /// - Parameters:
-    ///   - rotation: The number of seconds after which a new key replaces the current key, at least 60.
-    ///   - lifetime: The number of seconds for which a ticket can be used, at most 7 days (RFC 8446 4.6.1).
-    ///   - now: The clock. It returns the seconds since 1970-01-01 00:00 UTC.
     /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` for times out of range, or with code
     ///   `libraryFailure`.
     public init(
@@ -53,9 +50,9 @@ public final class SessionTicketKeys: Sendable {
     /// key. To change keys, put a new file first, load the files on all machines, and remove the last file after one
     /// lifetime.
     ///
-    /// - Parameters:
-    ///   - files: The contents of each file: ``fileSize`` bytes. The caller must wipe its own copy.
-    ///   - lifetime: The number of seconds for which a ticket can be used, at most 7 days (RFC 8446 4.6.1).
+    /// Each file has ``fileSize`` bytes, of which the caller must wipe its own copy. A ticket can be used for at most 7 days
+    /// (RFC 8446 4.6.1).
+    ///
     /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` if `files` is empty, or if a key has another length,
     ///   consists of equal bytes, or has the name of another key. The error's context contains the position of the key.
     public init(files: [[UInt8]], lifetime: Int64 = 43_200) throws(OpenSSLError) {
@@ -70,7 +67,7 @@ public final class SessionTicketKeys: Sendable {
             guard file.contains(where: { $0 != file[0] }) else {
                 throw .invalid("ticket key \(index + 1), which is not random")
             }
-            let key = try TicketKey(file.span, creationTime: 0)
+            let key = try TicketKey(file.span)
             guard !keys.contains(where: key.isNamed(as:)) else {
                 throw .invalid("ticket key \(index + 1), whose name (the first 16 bytes) is the name of another key")
             }
@@ -149,8 +146,8 @@ final class TicketKey: @unchecked Sendable {
         }
     }
 
-    convenience init(_ file: Span<UInt8>, creationTime: Int64) throws(OpenSSLError) {
-        try unsafe self.init(creationTime: creationTime) { bytes in
+    convenience init(_ file: Span<UInt8>) throws(OpenSSLError) {
+        try unsafe self.init(creationTime: 0) { bytes in
             guard file.count == Self.byteCount else { return false }
             for index in file.indices { unsafe bytes[index] = file[index] }
             return true
