@@ -17,14 +17,13 @@ public struct PasswordHash: Sendable {
     /// A hash of equal cost that no password matches, checked if the user does not exist or has no password.
     public var decoy: PasswordHash { PasswordHash(algorithm: algorithm, isDecoy: true) }
 
-    /// Checks a password.
+    /// Returns whether a password is the stored one.
     ///
     /// A check takes the same time for every wrong password of the same length; the comparison takes constant time.
     ///
-    /// - Returns: True if it is the stored password.
-    /// - Throws: ``HashFault``. The code is `unusable` if the format would ignore a part of the password. Such a
-    ///   password is rejected and never truncated. For bcrypt it has more than 72 bytes, and for crypt(3) it contains a
-    ///   NUL byte. The code is `failed` if the library cannot compute the hash, for example because there is no memory.
+    /// - Throws: ``HashFault``. The code is `unusable` if the format would ignore a part of the password: one of more than
+    ///   72 bytes for bcrypt, or with a NUL byte for crypt(3). The code is `failed` if the library cannot compute the hash,
+    ///   for example because there is no memory.
     public func matches(_ password: Secret) throws(HashFault) -> Bool {
         try PasswordBounds.check(password)
         // An empty password never matches, because many directories treat it as an anonymous login.

@@ -91,10 +91,7 @@ enum PBKDF2Format: PasswordFormat {
 }
 
 extension HashFields {
-    func iterations(
-        _ text: some StringProtocol,
-        maximum: Int = PBKDF2.maximumIterations
-    ) throws(BadHash) -> Int {
+    func iterations(_ text: some StringProtocol, maximum: Int = PBKDF2.maximumIterations) throws(BadHash) -> Int {
         try number(text, named: "the number of iterations", in: 1...maximum)
     }
 }

@@ -6,26 +6,21 @@ internal import RealmKit
 ///
 /// Several hashes are computed on the calling thread, so a calibration takes several times the target time. Run it on
 /// an idle machine.
-public struct Calibration: Sendable {
+package struct Calibration: Sendable {
     /// A policy and the time of its hash.
-    public struct Result: Sendable, Hashable {
-        /// The policy.
-        public let policy: HashPolicy
-        /// The time of one hash.
-        public let time: Duration
+    package struct Result: Sendable, Hashable {
+        package let policy: HashPolicy
+        package let time: Duration
     }
 
     private let target: Duration
     private let now: @Sendable () -> Duration
     private let work: @Sendable (HashPolicy) throws(HashFault) -> Void
 
-    /// Creates a calibration.
+    /// Creates a calibration for the wanted time of one hash, measured with a monotonic clock.
     ///
-    /// - Parameters:
-    ///   - target: The wanted time of one hash. Users notice a delay of 100 ms, and each core can then check only ten
-    ///     passwords per second.
-    ///   - now: The time of a monotonic clock.
-    public init(target: Duration, now: @escaping @Sendable () -> Duration) {
+    /// Users notice a delay of 100 ms, and each core can then check only ten passwords per second.
+    package init(target: Duration, now: @escaping @Sendable () -> Duration) {
         self.init(target: target, now: now) { policy throws(HashFault) in
             _ = try policy.hash(Secret(utf8: "correct horse battery staple"))
         }
@@ -44,16 +39,10 @@ public struct Calibration: Sendable {
 
     /// Finds the strongest policy of Argon2id with one lane whose hash takes about the target time.
     ///
-    /// The memory is raised first, up to the budget. Then the number of passes is raised.
-    ///
-    /// The result has at least OWASP's minimum of 19 MiB and 2 passes, or less memory if the budget is smaller. On a
-    /// slow machine its hash may therefore take longer than the target.
-    ///
-    /// - Parameter budget: The maximum memory of one hash, in bytes. A server that computes several hashes at the same
-    ///   time needs this memory for each hash.
-    /// - Returns: The policy and the time of its hash.
-    /// - Throws: ``HashFault`` if a hash cannot be computed.
-    public func argon2id(memory budget: Int) throws(HashFault) -> Result {
+    /// The memory is raised first, up to the budget in bytes, which a server needs for each hash that it computes at the
+    /// same time. Then the number of passes is raised. The result has at least OWASP's minimum of 19 MiB and 2 passes, or
+    /// less memory if the budget is smaller. On a slow machine its hash may therefore take longer than the target.
+    package func argon2id(memory budget: Int) throws(HashFault) -> Result {
         let maximum = min(max(64, budget >> 10), Argon2.Parameters.maximumMemory)
         let minimum = min(19 << 10, maximum)
         var (memory, passes) = (minimum, 2)
@@ -81,9 +70,7 @@ public struct Calibration: Sendable {
     }
 
     /// Finds the highest cost of bcrypt, at least 10, whose hash takes about the target time.
-    ///
-    /// - Throws: ``HashFault`` if a hash cannot be computed.
-    public func bcrypt() throws(HashFault) -> Result {
+    package func bcrypt() throws(HashFault) -> Result {
         var best = try measure(.bcrypt(cost: 10))
         for cost in 11...CostBounds.bcrypt.upperBound {
             guard best.time * 2 <= target * 1.1 else { break }

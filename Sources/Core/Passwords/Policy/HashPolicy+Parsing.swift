@@ -5,11 +5,10 @@ public import RealmKit
 extension HashPolicy {
     /// Reads a policy from the words of a setting, such as `argon2id memory=19MiB passes=2 lanes=1`.
     ///
-    /// A parameter that is left out has the scheme's default. The defaults are: argon2id `memory=19MiB passes=2
+    /// The parameters may have any order. One that is left out has the scheme's default: argon2id `memory=19MiB passes=2
     /// lanes=1`, yescrypt `cost=5`, bcrypt `cost=12`, sha512crypt `rounds=500000`, scrypt `ln=17 r=8 p=1`,
     /// pbkdf2-sha256 `iterations=600000`, pbkdf2-sha512 `iterations=210000`.
     ///
-    /// - Parameter words: The scheme's name, then its parameters in any order.
     /// - Throws: ``BadValue`` if the scheme or a parameter is unknown, or a parameter is given twice or out of bounds.
     public init(words: [String]) throws(BadValue) {
         guard let name = words.first else { throw BadValue("needs a value, such as argon2id memory=19MiB passes=2") }

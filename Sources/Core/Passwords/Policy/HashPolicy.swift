@@ -14,9 +14,8 @@ public struct HashPolicy: Sendable, Hashable {
     /// Creates a policy; if the parameters are out of bounds, ``hash(_:)`` throws.
     public init(_ scheme: HashScheme) { self.scheme = scheme }
 
-    /// Hashes a new password with a new salt.
+    /// Hashes a new password with a new salt, and returns the text to store.
     ///
-    /// - Returns: The text to store. ``PasswordFormats/read(_:options:)`` reads it.
     /// - Throws: ``HashFault``. The code is `unusable` if the password is empty or has more than 1024 bytes, or if the
     ///   scheme would ignore a part of it. The code is `failed` if the library cannot compute the hash, or the
     ///   parameters are out of bounds.
@@ -110,9 +109,7 @@ public struct NewPasswordRules: Sendable, Hashable {
     /// Creates the default rules.
     public init() {}
 
-    /// Checks that a new password is long enough, and has no control characters.
-    ///
-    /// - Throws: ``HashFault`` with the code `unusable` if it is too short, or has a control character.
+    /// Throws ``HashFault`` with the code `unusable` if a new password is too short, or has a control character.
     public func check(_ password: Secret) throws(HashFault) {
         guard !password.hasControlCharacter else {
             throw HashFault(.unusable, "a password cannot have control characters, such as a tab")
@@ -128,12 +125,10 @@ public struct NewPasswordRules: Sendable, Hashable {
 
     /// Returns why a new password is refused, as a text for the user; nil if it is accepted.
     public func refusal(of password: Secret) -> String? {
-        do throws(HashFault) {
-            try check(password)
-            return nil
-        } catch {
+        do throws(HashFault) { try check(password) } catch {
             return "The new password was not accepted: \(error.description)"
         }
+        return nil
     }
 }
 

@@ -28,11 +28,8 @@ public final class HashingPool: Sendable {
     private let workers: Workers<Void>
     private let counts = Mutex(HashingStatistics())
 
-    /// Creates a pool, whose threads are started when they are needed, and end when it is released.
-    ///
-    /// - Parameters:
-    ///   - settings: The limits.
-    ///   - now: The time of a monotonic clock, in nanoseconds.
+    /// Creates a pool with a monotonic clock in nanoseconds; its threads are started when they are needed, and end when it
+    /// is released.
     public init(_ settings: HashingSettings, now: @escaping @Sendable () -> UInt64) {
         self.settings = settings
         self.now = now

@@ -65,8 +65,7 @@ public final class PasswordService: Sendable {
     ///   - password: The password that the client has sent.
     ///   - stored: The stored password of the user; nil if the user does not exist or may not sign in.
     ///   - hashPerCost: One hash or decoy for each cost in the realm. If it is empty, a decoy of the policy is checked.
-    ///   - attempt: The login. Its peer is the source of the request. A note with the waiting time and the running time
-    ///     is added to its report.
+    ///   - attempt: The login, whose peer is the source of the request; its report gets a note with the times.
     /// - Returns: True if `password` is the stored password. Always false if `stored` is nil or the password is empty.
     /// - Throws: ``LoginFault``: `overloaded` if the queue is full, the check has waited too long, or there is no thread
     ///   for it; `unavailable` if the login was cancelled or the library fails; `unusableCredential` if the format
@@ -95,9 +94,8 @@ public final class PasswordService: Sendable {
         }
     }
 
-    /// Queues a new password and hashes it by the policy.
+    /// Queues a new password and hashes it by the policy; returns the text to store.
     ///
-    /// - Returns: The text to store.
     /// - Throws: ``LoginFault``, as in ``check(_:against:hashPerCost:for:)``.
     public func hash(_ password: Secret) async throws(LoginFault) -> String {
         let policy = policy
