@@ -89,7 +89,7 @@ package final class TestService: Sendable {
                 channel.eventLoop.makeCompletedFuture {
                     let handler = ScriptHandler(recorder, onAccept: onAccept, respond: respond)
                     if let context {
-                        try channel.pipeline.syncOperations.addHandler(OpenSSLServerHandler(context: context))
+                        try channel.pipeline.syncOperations.addHandler(OpenSSLHandler(server: context))
                     }
                     try channel.pipeline.syncOperations.addHandler(handler)
                 }
@@ -228,7 +228,7 @@ extension ChannelPipeline.SynchronousOperations {
     /// Closes the socket without an alert.
     fileprivate func removeTLS(_ channel: any Channel) -> EventLoopFuture<Void> {
         do {
-            let context = try context(handlerType: OpenSSLServerHandler.self)
+            let context = try context(handlerType: OpenSSLHandler.self)
             let promise = channel.eventLoop.makePromise(of: Void.self)
             context.close(mode: .all, promise: promise)
             return promise.futureResult

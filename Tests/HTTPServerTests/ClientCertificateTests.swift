@@ -41,7 +41,7 @@ struct ClientCertificateTests {
             limits: HTTPLimits(),
             responder: ChainPage(),
             clock: { 0 },
-            makeTLS: { try OpenSSLServerHandler(context: context) },
+            makeTLS: { try OpenSSLHandler(server: context) },
             onError: { _, _ in }
         )
         let channel = try await server.listen(host: "127.0.0.1", port: 0)

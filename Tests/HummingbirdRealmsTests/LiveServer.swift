@@ -76,7 +76,7 @@ final class LiveConnection {
         channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    let handler = try OpenSSLClientHandler(context: context, serverName: "localhost")
+                    let handler = try OpenSSLHandler(client: context, serverName: "localhost")
                     try channel.pipeline.syncOperations.addHandlers([handler, Collector(continuation)])
                 }
             }

@@ -70,7 +70,7 @@ import Testing
         try pair.client.channel.close(mode: .output).wait()
         try pair.exchange()
         #expect(pair.server.application.inputClosedCount == 1)
-        let handler = try pair.server.channel.pipeline.syncOperations.handler(type: OpenSSLServerHandler.self)
+        let handler = try pair.server.channel.pipeline.syncOperations.handler(type: OpenSSLHandler.self)
         for _ in 0..<64 { try pair.server.receive(ByteBuffer(repeating: 0x17, count: 16_384)) }
         #expect(pair.server.channel.isActive)
         #expect(handler.input.readableBytes == 0)
@@ -132,48 +132,6 @@ import Testing
         #expect(pair.server.application.errors.isEmpty)
     }
 
-    @Test func `a close with a timeout ends at the peer's close_notify`() throws {
-        let pair = try TLSPair.connected(server: .init(closeTimeout: .seconds(3)))
-        let closed = pair.server.channel.close()
-        #expect(pair.server.channel.isActive)
-        #expect(throws: ChannelError.ioOnClosedChannel) { try pair.server.send("x").wait() }
-        pair.client.send("too late")
-        try pair.exchange()
-        try closed.wait()
-        #expect(!pair.server.channel.isActive)
-        #expect(pair.server.application.text == "")
-        #expect(pair.server.application.errors.isEmpty)
-    }
-
-    @Test func `a close with a timeout ends at its deadline`() throws {
-        let pair = try TLSPair.connected(server: .init(closeTimeout: .seconds(3)))
-        let closed = pair.server.channel.close()
-        pair.loop.advanceTime(by: .milliseconds(2_999))
-        #expect(pair.server.channel.isActive)
-        pair.loop.advanceTime(by: .milliseconds(1))
-        #expect(!pair.server.channel.isActive)
-        try closed.wait()
-        #expect(pair.server.application.errors.isEmpty)
-    }
-
-    @Test func `a second close ends the first close's wait for the peer, and both promises succeed`() throws {
-        let pair = try TLSPair.connected(server: .init(closeTimeout: .seconds(3)))
-        let first = pair.server.channel.close()
-        let second = pair.server.channel.close()
-        try first.wait()
-        try second.wait()
-        #expect(!pair.server.channel.isActive)
-    }
-
-    @Test func `a close with a timeout succeeds if the peer disconnects`() throws {
-        let pair = try TLSPair.connected(server: .init(closeTimeout: .seconds(3)))
-        let closed = pair.server.channel.close()
-        pair.server.network.drop()
-        try closed.wait()
-        #expect(pair.server.application.errors.isEmpty)
-        #expect(pair.server.application.isInactive)
-    }
-
     @Test func `a network error closes the connection and is reported unchanged`() throws {
         let pair = try TLSPair.connected()
         let written = pair.server.channel.write(ByteBuffer(string: "x"))
@@ -187,7 +145,7 @@ import Testing
     @Test func `a removed handler fails its pending writes`() throws {
         let loop = EmbeddedEventLoop()
         let channel = EmbeddedChannel(loop: loop)
-        let handler = try OpenSSLServerHandler(context: Fixture.shared.get().server)
+        let handler = try OpenSSLHandler(server: Fixture.shared.get().server)
         try channel.pipeline.syncOperations.addHandler(handler)
         let written = channel.writeAndFlush(ByteBuffer(string: "x"))
         _ = try channel.finish(acceptAlreadyClosed: true)
@@ -196,19 +154,16 @@ import Testing
         #expect(handler.connection == nil)
     }
 
-    @Test(arguments: ["open", "handshaking", "failed", "closing", "timed out"])
+    @Test(arguments: ["open", "handshaking", "failed", "timed out"])
     func `a closed channel releases its handler`(ending: String) throws {
         weak var handler: OpenSSLHandler?
         let loop = EmbeddedEventLoop()
         try {
-            let tls = try OpenSSLServerHandler(
-                context: Fixture.shared.get().server,
-                configuration: .init(closeTimeout: ending == "closing" ? .seconds(1) : nil)
-            )
+            let tls = try OpenSSLHandler(server: Fixture.shared.get().server)
             let server = try Endpoint(loop, tls)
             let client = try Endpoint(
                 loop,
-                OpenSSLClientHandler(context: Fixture.shared.get().client, serverName: "localhost")
+                OpenSSLHandler(client: Fixture.shared.get().client, serverName: "localhost")
             )
             try server.connect()
             try client.connect()

@@ -31,7 +31,7 @@ import Testing
         let channel = EmbeddedChannel()
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         try channel.pipeline.syncOperations.addHandler(
-            OpenSSLClientHandler(context: fixture.client, serverName: "localhost")
+            OpenSSLHandler(client: fixture.client, serverName: "localhost")
         )
         let hello = try #require(try channel.readOutbound(as: ByteBuffer.self))
         #expect(hello.getInteger(at: 0, as: UInt8.self) == 0x16)

@@ -11,7 +11,7 @@ import Testing
 @Suite struct KeyUpdateTests {
     /// Lets the client update its keys and request that the server also updates its keys.
     private func updateKeys(_ pair: TLSPair) throws {
-        let handler = try pair.client.channel.pipeline.syncOperations.handler(type: OpenSSLClientHandler.self)
+        let handler = try pair.client.channel.pipeline.syncOperations.handler(type: OpenSSLHandler.self)
         try #require(handler.connection).updateKeys(askingPeer: true)
         pair.client.send(".")
     }
@@ -45,7 +45,7 @@ import Testing
     @Test func `a peer that sends many key updates without data is disconnected`() throws {
         for pieces in [1, 4000] {
             let pair = try TLSPair.connected()
-            let handler = try pair.client.channel.pipeline.syncOperations.handler(type: OpenSSLClientHandler.self)
+            let handler = try pair.client.channel.pipeline.syncOperations.handler(type: OpenSSLHandler.self)
             let connection = try #require(handler.connection)
             var bytes: [UInt8] = []
             for _ in 0..<4000 {

@@ -154,7 +154,7 @@ private final class PeerPageHandler: ChannelInboundHandler, Sendable {
     init(_ seen: Events) { self.seen = seen }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if let tls = try? context.pipeline.syncOperations.handler(type: OpenSSLServerHandler.self) {
+        if let tls = try? context.pipeline.syncOperations.handler(type: OpenSSLHandler.self) {
             let chain = tls.verifiedPeerChain().map(\.subject).joined(separator: " ")
             seen.append("\(tls.connection?.info.serverName ?? "-"): \(chain)")
         }

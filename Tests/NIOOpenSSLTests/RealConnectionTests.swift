@@ -24,7 +24,7 @@ import Testing
                 .channelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
                         try channel.pipeline.syncOperations.addHandlers([
-                            OpenSSLClientHandler(context: fixture.client, serverName: "127.0.0.1"),
+                            OpenSSLHandler(client: fixture.client, serverName: "127.0.0.1"),
                             EchoClient(bytes, done),
                         ])
                     }

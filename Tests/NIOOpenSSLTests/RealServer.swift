@@ -48,7 +48,7 @@ struct Server {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandlers([
-                        OpenSSLServerHandler(context: context), EventLog(events), application(),
+                        OpenSSLHandler(server: context), EventLog(events), application(),
                     ])
                 }
             }

@@ -8,8 +8,8 @@ import Testing
 @testable import NIOOpenSSL
 
 @Suite(.serialized) struct RecordBufferTests {
-    private func handler(_ pair: TLSPair) throws -> OpenSSLServerHandler {
-        try pair.server.channel.pipeline.syncOperations.handler(type: OpenSSLServerHandler.self)
+    private func handler(_ pair: TLSPair) throws -> OpenSSLHandler {
+        try pair.server.channel.pipeline.syncOperations.handler(type: OpenSSLHandler.self)
     }
 
     @Test func `record buffers are kept while records arrive, and released after a quiet time`() throws {

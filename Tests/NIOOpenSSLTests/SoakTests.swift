@@ -91,7 +91,7 @@ import Testing
             try pair.connect()
             try pair.exchange()
             for _ in 0..<Int.random(in: 1...5, using: &numbers) {
-                let handler = try pair.client.channel.pipeline.syncOperations.handler(type: OpenSSLClientHandler.self)
+                let handler = try pair.client.channel.pipeline.syncOperations.handler(type: OpenSSLHandler.self)
                 try handler.connection?.updateKeys(askingPeer: piece % 2 == 0)
                 pair.client.send("request")
                 try pair.exchange()
@@ -156,18 +156,18 @@ private final class Soak {
 
     func resume(_ pair: TLSPair) throws {
         guard let session = sessions[pairKind] else { return }
-        try connection(pair.client, OpenSSLClientHandler.self)?.resume(session)
+        try connection(pair.client)?.resume(session)
     }
 
     /// Stores the session for the next connection of the same kind.
     func keep(_ pair: TLSPair) throws {
-        sessions[pairKind] = try connection(pair.client, OpenSSLClientHandler.self)?.session()
-        guard let server = try connection(pair.server, OpenSSLServerHandler.self) else { return }
+        sessions[pairKind] = try connection(pair.client)?.session()
+        guard let server = try connection(pair.server) else { return }
         if server.info.isResumed { resumed += 1 }
         #expect(server.verifiedPeerChain().count == (pairKind == 1 ? 3 : 0))
     }
 
-    private func connection<H: OpenSSLHandler>(_ side: Endpoint, _ type: H.Type) throws -> TLSConnection? {
-        try side.channel.pipeline.syncOperations.handler(type: type).connection
+    private func connection(_ side: Endpoint) throws -> TLSConnection? {
+        try side.channel.pipeline.syncOperations.handler(type: OpenSSLHandler.self).connection
     }
 }

@@ -189,12 +189,12 @@ final class TLSPair {
         self.loop = loop
         self.server = try Endpoint(
             loop,
-            OpenSSLServerHandler(context: serverContext ?? fixture.server, configuration: server)
+            OpenSSLHandler(server: serverContext ?? fixture.server, configuration: server)
         )
         self.client = try Endpoint(
             loop,
-            OpenSSLClientHandler(
-                context: clientContext ?? fixture.client,
+            OpenSSLHandler(
+                client: clientContext ?? fixture.client,
                 serverName: "localhost",
                 configuration: client
             )

@@ -26,7 +26,7 @@ struct WaitingWriteTests {
             clientCertificates: policy
         )
         let pair = try TLSPair(serverContext: TLSContext(server), clientContext: TLSContext(pki.client("client")))
-        let handler = try pair.server.channel.pipeline.syncOperations.handler(type: OpenSSLServerHandler.self)
+        let handler = try pair.server.channel.pipeline.syncOperations.handler(type: OpenSSLHandler.self)
         #expect(handler.connection?.limitRecords(to: 512) == true)
         try pair.connect()
         try pair.server.receive(pair.client.sent())
@@ -44,7 +44,7 @@ struct WaitingWriteTests {
         let futures = (0..<count).map { pair.client.channel.write(ByteBuffer(string: "part \($0),")) }
         pair.client.channel.flush()
         #expect(try pair.client.sent().readableBytes == 0)
-        let handler = try pair.client.channel.pipeline.syncOperations.handler(type: OpenSSLClientHandler.self)
+        let handler = try pair.client.channel.pipeline.syncOperations.handler(type: OpenSSLHandler.self)
         #expect(handler.pendingWrites.hasFlushedData)
         // Later writes are sent after the waiting writes.
         pair.client.send("last")

@@ -10,7 +10,8 @@ extension OpenSSLHandler {
 
     /// Closes the connection, or one of its directions.
     ///
-    /// The outgoing direction is closed with close_notify. Writes that are not flushed fail.
+    /// The outgoing direction is closed with close_notify, and the peer's is not awaited: RFC 8446 section 6.1 does not
+    /// require it. Writes that are not flushed fail.
     public func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         switch mode {
         case .all: closeAll(context, promise: promise)
@@ -30,17 +31,14 @@ extension OpenSSLHandler {
             closePromise = promise
             finishClose(context)
         case .closing:
-            // A second close does not wait for the peer.
+            // The first close calls back while it sends close_notify.
             if let closePromise { closePromise.futureResult.cascade(to: promise) } else { closePromise = promise }
             finishClose(context)
         case .open:
             closePromise = promise
             state = .closing
             sendEnd(context)
-            guard let time = configuration.closeTimeout, !hasReceivedEnd else { return finishClose(context) }
-            guard case .closing = state else { return }
-            schedule(context, in: time) { handler, context in handler.finishClose(context) }
-            context.read()
+            finishClose(context)
         }
     }
 

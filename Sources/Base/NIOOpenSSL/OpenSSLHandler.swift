@@ -3,14 +3,14 @@
 public import NIOCore
 public import OpenSSLKit
 
-/// The base class of the TLS handlers for clients and servers.
+/// The TLS handler of a connection, which must be the first handler of the channel.
 ///
 /// It exchanges ciphertext with the network and plaintext with the application. It starts the handshake as soon as the
 /// channel is active, and keeps writes until the handshake is complete. Plaintext is delivered only after a call of
 /// `read()`. After an error it sends an alert if TLS defines an alert for the error, fails all promises, reports one
 /// ``NIOOpenSSLError`` through `errorCaught`, and closes the channel. A handler belongs to one channel and runs on its
 /// event loop.
-public class OpenSSLHandler: ChannelDuplexHandler {
+public final class OpenSSLHandler: ChannelDuplexHandler {
     /// Ciphertext from the network.
     public typealias InboundIn = ByteBuffer
     /// Plaintext to the application.
@@ -26,7 +26,7 @@ public class OpenSSLHandler: ChannelDuplexHandler {
         case idle
         case handshaking
         case open
-        /// The application has closed the channel. close_notify is sent, and the peer's close_notify is awaited.
+        /// The application has closed the channel, and close_notify is being sent.
         case closing
         /// The channel is closed or is being closed.
         case closed
@@ -73,9 +73,29 @@ public class OpenSSLHandler: ChannelDuplexHandler {
     /// A requested close of the outgoing direction that waits for earlier writes.
     struct OutputClose { let promise: EventLoopPromise<Void>? }
 
-    init(configuration: OpenSSLHandlerConfiguration, connection: TLSConnection) {
+    /// Makes the handler of an accepted connection with a server's context, which all connections of a listener share.
+    ///
+    /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` if the context is a client's, or `libraryFailure`.
+    public init(
+        server context: TLSContext,
+        configuration: OpenSSLHandlerConfiguration = OpenSSLHandlerConfiguration()
+    ) throws(OpenSSLError) {
         self.configuration = configuration
-        self.connection = connection
+        connection = try TLSConnection.server(context: context)
+    }
+
+    /// Makes the handler of a connection to a server, with a client's context and the host name or IP address that the
+    /// server's certificate must contain.
+    ///
+    /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` if the context is a server's, `invalidName` for an
+    ///   invalid server name, or `libraryFailure`.
+    public init(
+        client context: TLSContext,
+        serverName: String,
+        configuration: OpenSSLHandlerConfiguration = OpenSSLHandlerConfiguration()
+    ) throws(OpenSSLError) {
+        self.configuration = configuration
+        connection = try TLSConnection.client(context: context, serverName: serverName)
     }
 
     /// Returns the verified chain of the peer's certificate, see ``TLSConnection/verifiedPeerChain()``; empty before

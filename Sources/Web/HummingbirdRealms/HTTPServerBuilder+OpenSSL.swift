@@ -61,7 +61,7 @@ private struct OpenSSLChannel<Base: ServerChildChannel>: ServerChildChannel {
                 halfCloseTimeout: .seconds(5),
                 toleratesUncleanShutdown: true
             )
-            let handler = try OpenSSLServerHandler(context: context, configuration: configuration)
+            let handler = try OpenSSLHandler(server: context, configuration: configuration)
             let recorder = HandshakeRecorder(handler, storingIn: certificate)
             try channel.pipeline.syncOperations.addHandlers([handler, recorder])
         }.flatMap {
@@ -102,11 +102,11 @@ final class ConnectionCertificate: Sendable {
 final class HandshakeRecorder: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
-    private let tls: OpenSSLServerHandler
+    private let tls: OpenSSLHandler
     private let certificate: ConnectionCertificate
 
     /// Creates the handler that follows a TLS handler in the pipeline.
-    init(_ tls: OpenSSLServerHandler, storingIn certificate: ConnectionCertificate) {
+    init(_ tls: OpenSSLHandler, storingIn certificate: ConnectionCertificate) {
         self.tls = tls
         self.certificate = certificate
     }

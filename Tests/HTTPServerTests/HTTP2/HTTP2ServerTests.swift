@@ -31,7 +31,7 @@ struct HTTP2ServerTests {
             limits: HTTPLimits(),
             responder: PageResponder(reply: reply),
             clock: { 0 },
-            makeTLS: { try OpenSSLServerHandler(context: context, configuration: OpenSSLHandlerConfiguration()) },
+            makeTLS: { try OpenSSLHandler(server: context, configuration: OpenSSLHandlerConfiguration()) },
             onError: { _, _ in }
         )
         let channel = try await server.listen(host: "127.0.0.1", port: 0)

@@ -46,8 +46,8 @@ struct Connector {
         limits.maxHeaderListSize = configuration.maximumHead
         do {
             try channel.pipeline.syncOperations.addHandlers([
-                OpenSSLClientHandler(
-                    context: pool.tls,
+                OpenSSLHandler(
+                    client: pool.tls,
                     serverName: server.host,
                     configuration: OpenSSLHandlerConfiguration(
                         handshakeTimeout: TimeAmount(configuration.connectTimeout)

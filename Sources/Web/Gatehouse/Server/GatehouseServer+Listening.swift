@@ -122,8 +122,8 @@ extension GatehouseServer {
             responder: try makeResponder(configuration, tls),
             clock: { Int(time(nil)) },
             makeTLS: {
-                try OpenSSLServerHandler(
-                    context: contexts.current,
+                try OpenSSLHandler(
+                    server: contexts.current,
                     // HTTP detects truncated requests, so TLS does not have to require `close_notify`. The listener
                     // sets the deadlines of all connections, including the deadline of the handshake.
                     configuration: OpenSSLHandlerConfiguration(

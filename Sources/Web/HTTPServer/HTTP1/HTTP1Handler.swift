@@ -107,7 +107,7 @@ final class HTTP1Handler: EventLoopConnection, ChannelDuplexHandler {
 
     private func recordHandshake(_ handshake: TLSHandshakeCompleted, context: ChannelHandlerContext) {
         // A pipeline without a TLS handler has no certificate.
-        let chain = (try? context.pipeline.syncOperations.handler(type: OpenSSLServerHandler.self))?.verifiedPeerChain()
+        let chain = (try? context.pipeline.syncOperations.handler(type: OpenSSLHandler.self))?.verifiedPeerChain()
         connection = Connection(peer: connection.peer, serverName: handshake.serverName, clientChain: chain ?? [])
     }
 

@@ -10,7 +10,7 @@ public final class HTTPListener: Sendable {
     private let group: MultiThreadedEventLoopGroup
     private let loops: [ObjectIdentifier: (NIOLoopBound<EventLoopState>, any EventLoop)]
     private let counter: ConnectionCounter
-    private let makeTLS: @Sendable () throws -> OpenSSLServerHandler
+    private let makeTLS: @Sendable () throws -> OpenSSLHandler
     private let onError: @Sendable (any Error, Connection) -> Void
 
     /// Creates a server that does not listen yet.
@@ -29,7 +29,7 @@ public final class HTTPListener: Sendable {
         limits: HTTPLimits,
         responder: any Responder,
         clock: @escaping @Sendable () -> Int,
-        makeTLS: @escaping @Sendable () throws -> OpenSSLServerHandler,
+        makeTLS: @escaping @Sendable () throws -> OpenSSLHandler,
         onError: @escaping @Sendable (any Error, Connection) -> Void,
         onHandshake: (@Sendable (TLSHandshakeCompleted) -> Void)? = nil
     ) async throws {
