@@ -3,17 +3,16 @@
 internal import GRDB
 
 /// A message of the administrator to all users, which the sign-in pages and the account page show until a time.
-public struct Announcement: Sendable, Hashable {
+package struct Announcement: Sendable, Hashable {
     /// The maximum length of the text in Unicode scalars.
-    public static let maximumLength = 300
+    package static let maximumLength = 300
 
-    /// The text.
-    public let text: String
+    package let text: String
     /// The time at which the message ends, in seconds since 1970.
-    public let end: Int
+    package let end: Int
 
     /// Creates a message until a time in seconds since 1970; the text is cut to ``maximumLength``.
-    public init(_ text: String, until end: Int) {
+    package init(_ text: String, until end: Int) {
         let scalars = text.unicodeScalars
         let isTooLong = scalars.index(scalars.startIndex, offsetBy: Self.maximumLength, limitedBy: scalars.endIndex)
             .map { $0 < scalars.endIndex }
@@ -22,19 +21,10 @@ public struct Announcement: Sendable, Hashable {
     }
 }
 
-/// A store that contains at most one message to all users.
-///
-/// Other programs can change the message while a server reads it.
-public protocol AnnouncementStore: Sendable {
-    /// Reads the message, which may have ended; nil if there is none.
-    ///
-    /// - Throws: ``StoreFault`` with code `unavailable`.
-    func announcement() async throws(StoreFault) -> Announcement?
-}
-
-extension GatehouseStore: AnnouncementStore {
-    /// Reads the message to all users.
-    public func announcement() async throws(StoreFault) -> Announcement? {
+/// The message to all users, of which there is at most one; other programs can change it while a server reads it.
+extension GatehouseStore {
+    /// Reads the message to all users, which may have ended; nil if there is none.
+    package func announcement() async throws(StoreFault) -> Announcement? {
         try await read { database in
             try database.rows("SELECT text, expiry FROM announcement").first.map {
                 Announcement($0["text"], until: $0["expiry"])
@@ -43,9 +33,7 @@ extension GatehouseStore: AnnouncementStore {
     }
 
     /// Stores the message to all users, in place of an earlier one; nil removes it.
-    ///
-    /// - Throws: ``StoreFault`` with code `unavailable`.
-    public func setAnnouncement(_ announcement: Announcement?) async throws(StoreFault) {
+    package func setAnnouncement(_ announcement: Announcement?) async throws(StoreFault) {
         try await write { database in
             guard let announcement else { return try database.run("DELETE FROM announcement") }
             try database.run(

@@ -3,7 +3,7 @@
 internal import GRDB
 internal import Glibc
 internal import RealmKit
-public import Throttle
+package import Throttle
 
 /// The failed logins and locks of a throttle, which other programs can list and clear.
 extension GatehouseStore: ThrottleStore {
@@ -11,7 +11,7 @@ extension GatehouseStore: ThrottleStore {
     static let rememberedResets = 1000
 
     /// Reads all records that have not expired, and the number of the last reset.
-    public func load() async throws(ThrottleStoreError) -> ThrottleSnapshot {
+    package func load() async throws(ThrottleStoreError) -> ThrottleSnapshot {
         let now = Int(time(nil))
         return try await withThrottleErrors { store throws(StoreFault) in
             try await store.read { database in
@@ -25,7 +25,7 @@ extension GatehouseStore: ThrottleStore {
     }
 
     /// Stores changes, or none if one of them cannot be stored.
-    public func save(_ changes: [ThrottleChange]) async throws(ThrottleStoreError) {
+    package func save(_ changes: [ThrottleChange]) async throws(ThrottleStoreError) {
         let now = Int(time(nil))
         try await withThrottleErrors { store throws(StoreFault) in
             try await store.write { database in
@@ -42,7 +42,7 @@ extension GatehouseStore: ThrottleStore {
     }
 
     /// Reads the resets after a number, and removes the others.
-    public func lockoutResets(after number: Int) async throws(ThrottleStoreError) -> [LockoutReset] {
+    package func lockoutResets(after number: Int) async throws(ThrottleStoreError) -> [LockoutReset] {
         try await withThrottleErrors { store throws(StoreFault) in
             try await store.rows(of: "throttle_clearances", after: number) { row in
                 LockoutReset(number: row["number"], scope: Self.key(row).map { .one($0) } ?? .all)
@@ -51,7 +51,7 @@ extension GatehouseStore: ThrottleStore {
     }
 
     /// Removes records, and stores the reset for a running server.
-    public func clear(_ scope: LockoutReset.Scope) async throws(ThrottleStoreError) {
+    package func clear(_ scope: LockoutReset.Scope) async throws(ThrottleStoreError) {
         try await withThrottleErrors { store throws(StoreFault) in
             try await store.write { database in
                 var columns = (kind: "all", realm: "", name: "")
@@ -94,10 +94,7 @@ extension GatehouseStore: ThrottleStore {
 
     private static func remove(_ key: ThrottleKey, from database: Database) throws {
         let (kind, realm, name) = columns(key)
-        try database.run(
-            "DELETE FROM throttle_records WHERE kind = ? AND realm = ? AND name = ?",
-            [kind, realm, name]
-        )
+        try database.run("DELETE FROM throttle_records WHERE kind = ? AND realm = ? AND name = ?", [kind, realm, name])
     }
 
     private static func columns(_ key: ThrottleKey) -> (kind: String, realm: String, name: String) {

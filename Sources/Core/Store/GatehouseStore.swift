@@ -9,16 +9,15 @@ internal import Glibc
 ///
 /// Several programs may open it at the same time. A change is on the disk when its call returns. If a program is killed
 /// during a change, the change is stored either completely or not at all. Only the owner of the file may use it.
-public final class GatehouseStore: Sendable {
+package final class GatehouseStore: Sendable {
     /// The file's name in the state folder.
-    public static let fileName = "gatehouse.sqlite"
+    package static let fileName = "gatehouse.sqlite"
 
     /// The path of the file; nil for a store in memory.
-    public let path: String?
+    package let path: String?
     /// The state folder; nil for a store in memory.
-    public var folder: String? { path.map { String($0.dropLast(Self.fileName.utf8.count + 1)) } }
-    /// True if the store is read-only.
-    public let isReadOnly: Bool
+    package var folder: String? { path.map { String($0.dropLast(Self.fileName.utf8.count + 1)) } }
+    package let isReadOnly: Bool
     /// The ended sessions that could not be removed from the database; nil for a store in memory.
     let endedSessions: EndedSessionFile?
     private let file: FileIdentity?
@@ -52,7 +51,7 @@ public final class GatehouseStore: Sendable {
     /// - Returns: The store, migrated to the layout of this version.
     /// - Throws: ``StoreFault``: `unavailable` if the folder or the file cannot be used; `tooNew` if a newer version
     ///   has written the file.
-    public static func open(folder: String) throws(StoreFault) -> GatehouseStore {
+    package static func open(folder: String) throws(StoreFault) -> GatehouseStore {
         let state = try reporting("the state folder cannot be used") { () throws(StateFolder.Fault) in
             try StateFolder(folder)
         }
@@ -155,9 +154,7 @@ public final class GatehouseStore: Sendable {
     }
 
     /// Creates an empty store in memory, which is deleted with this object.
-    ///
-    /// - Throws: ``StoreFault`` if SQLite cannot create the store.
-    public static func inMemory() throws(StoreFault) -> GatehouseStore {
+    package static func inMemory() throws(StoreFault) -> GatehouseStore {
         try Result { try GatehouseStore(migrated: try DatabaseQueue(), path: nil) }
             .mapError { StoreFault($0, path: nil) }.get()
     }

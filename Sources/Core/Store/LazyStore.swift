@@ -7,9 +7,8 @@ internal import Throttle
 /// The store of a state folder, opened when it is first used.
 ///
 /// Programs provide it to their realms as a service. If a configuration does not use the store, no file is created.
-public final class LazyStore: Sendable {
-    /// The state folder.
-    public let folder: String
+package final class LazyStore: Sendable {
+    package let folder: String
     private let access: StateAccess
     private let opened = Mutex(State())
 
@@ -19,7 +18,7 @@ public final class LazyStore: Sendable {
     }
 
     /// True if a call of a program that only checks the configuration has found a store of an older version.
-    public var isOfOlderVersion: Bool { opened.withLock { $0.isOfOlderVersion } }
+    package var isOfOlderVersion: Bool { opened.withLock { $0.isOfOlderVersion } }
 
     package init(folder: String, access: StateAccess) {
         self.folder = folder
@@ -29,7 +28,7 @@ public final class LazyStore: Sendable {
     /// Opens the store at the first call, and returns the same store at later calls.
     ///
     /// - Throws: ``StoreFault`` if the store cannot be opened. The next call tries again.
-    public func store() throws(StoreFault) -> GatehouseStore {
+    package func store() throws(StoreFault) -> GatehouseStore {
         try opened.withLock { state throws(StoreFault) -> GatehouseStore in
             if let store = try open(&state) { return store }
             let store = try GatehouseStore.inMemory()
@@ -38,13 +37,10 @@ public final class LazyStore: Sendable {
         }
     }
 
-    /// Opens the store, unless an empty store in memory would be used instead.
+    /// Opens the store; nil if none exists, and ``store()`` has not made an empty one in memory.
     ///
-    /// A program that only needs the content of the store does less work than with ``store()`` if there is none.
-    ///
-    /// - Returns: The store; nil if none exists and ``store()`` has not made an empty store in memory.
     /// - Throws: ``StoreFault`` if the store cannot be opened.
-    public func present() throws(StoreFault) -> GatehouseStore? {
+    package func present() throws(StoreFault) -> GatehouseStore? {
         try opened.withLock { state throws(StoreFault) -> GatehouseStore? in try open(&state) }
     }
 

@@ -4,9 +4,8 @@ internal import GRDB
 internal import Glibc
 
 /// The error of an operation of the store.
-public struct StoreFault: Error, Sendable, CustomStringConvertible {
-    /// The kind of error.
-    public enum Code: Sendable, Hashable {
+package struct StoreFault: Error, Sendable, CustomStringConvertible {
+    package enum Code: Sendable, Hashable {
         /// A user with that name already exists.
         case exists
         /// No user with that name exists.
@@ -21,10 +20,9 @@ public struct StoreFault: Error, Sendable, CustomStringConvertible {
         case tooOld
     }
 
-    /// The kind of error.
-    public let code: Code
+    package let code: Code
     /// The text for the administrator.
-    public let description: String
+    package let description: String
 
     init(_ code: Code, _ description: String) {
         self.code = code
@@ -58,10 +56,9 @@ public struct StoreFault: Error, Sendable, CustomStringConvertible {
     }
 }
 
+/// Two faults are equal if their codes are equal.
 extension StoreFault: Hashable {
-    /// Returns whether the codes are the same.
-    public static func == (left: StoreFault, right: StoreFault) -> Bool { left.code == right.code }
+    package static func == (left: StoreFault, right: StoreFault) -> Bool { left.code == right.code }
 
-    /// Hashes the code.
-    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(code) }
 }

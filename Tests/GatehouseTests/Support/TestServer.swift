@@ -53,7 +53,7 @@ final class TestServer: Sendable {
         lanes: GatehouseResponder.Lanes = .both,
         places: RequestPlaces = RequestPlaces(HTTPLimits()),
         throttle: FailureThrottle? = nil,
-        announcements: (any AnnouncementStore)? = nil,
+        announcements: GatehouseStore? = nil,
         kinds: [RealmKind] = [],
         files others: [String: [UInt8]] = [:]
     ) throws {

@@ -2,11 +2,11 @@
 
 internal import GRDB
 internal import RealmKit
-public import Sessions
+package import Sessions
 
 extension GatehouseStore {
     /// Reads the commands after a number, and removes the others.
-    public func sessionCommands(after number: Int) async throws(SessionStoreError) -> [SessionCommand] {
+    package func sessionCommands(after number: Int) async throws(SessionStoreError) -> [SessionCommand] {
         try await withSessionErrors { store throws(StoreFault) in
             try await store.rows(of: "session_orders", after: number) { row in
                 // A command that cannot be read may be meant for any session, so it ends all sessions.
@@ -22,7 +22,7 @@ extension GatehouseStore {
     }
 
     /// Stores a command for a running server, and removes the sessions that it ends.
-    public func storeCommand(_ action: SessionCommand.Action) async throws(SessionStoreError) -> Int {
+    package func storeCommand(_ action: SessionCommand.Action) async throws(SessionStoreError) -> Int {
         try await withSessionErrors { store throws(StoreFault) in
             try await store.write { database in
                 let selection: SessionSelection

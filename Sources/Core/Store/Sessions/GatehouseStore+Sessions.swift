@@ -5,7 +5,7 @@ internal import Foundation
 internal import GRDB
 internal import OpenSSLKit
 internal import RealmKit
-public import Sessions
+package import Sessions
 
 /// The sessions of a server, which other programs can list and end.
 extension GatehouseStore: SessionStore {
@@ -13,7 +13,7 @@ extension GatehouseStore: SessionStore {
     static let rememberedCommands = 1000
 
     /// Reads all sessions, and the number of the last command.
-    public func loadSessions() async throws(SessionStoreError) -> SessionSnapshot {
+    package func loadSessions() async throws(SessionStoreError) -> SessionSnapshot {
         try await withSessionErrors { store throws(StoreFault) in
             let ended = try await store.endedSessions?.read() ?? []
             // The file is opened here, so that its IDs can be removed later.
@@ -40,7 +40,7 @@ extension GatehouseStore: SessionStore {
     }
 
     /// Prepares the file for ended sessions, and stores a new session.
-    public func saveSession(_ session: SessionRecord) async throws(SessionStoreError) {
+    package func saveSession(_ session: SessionRecord) async throws(SessionStoreError) {
         try await withSessionErrors { store throws(StoreFault) in
             try await store.endedSessions?.prepare()
             try await store.write { try Self.insert(session, into: $0) }
@@ -48,7 +48,7 @@ extension GatehouseStore: SessionStore {
     }
 
     /// Stores the times of the last use of sessions.
-    public func touchSessions(_ touches: [SessionTouch]) async throws(SessionStoreError) {
+    package func touchSessions(_ touches: [SessionTouch]) async throws(SessionStoreError) {
         guard !touches.isEmpty else { return }
         try await withSessionErrors { store throws(StoreFault) in
             try await store.write { database in
@@ -63,7 +63,7 @@ extension GatehouseStore: SessionStore {
     }
 
     /// Removes sessions.
-    public func removeSessions(_ ids: [SessionID]) async throws(SessionStoreError) {
+    package func removeSessions(_ ids: [SessionID]) async throws(SessionStoreError) {
         guard !ids.isEmpty else { return }
         try await withSessionErrors { store throws(StoreFault) in
             try await store.write { database in
@@ -75,7 +75,7 @@ extension GatehouseStore: SessionStore {
     }
 
     /// Writes the IDs of ended sessions to a file in the folder of the database.
-    public func recordEnded(_ ids: [SessionID]) async throws(SessionStoreError) {
+    package func recordEnded(_ ids: [SessionID]) async throws(SessionStoreError) {
         try await withSessionErrors { store throws(StoreFault) in
             guard let file = store.endedSessions else {
                 throw StoreFault(.unavailable, "a store in memory has no file for ended sessions")
@@ -110,10 +110,7 @@ extension GatehouseStore {
             ]
         )
         for (place, group) in session.user.groups.enumerated() {
-            try database.run(
-                #"INSERT INTO session_groups (id, place, "group") VALUES (?, ?, ?)"#,
-                [id, place, group]
-            )
+            try database.run(#"INSERT INTO session_groups (id, place, "group") VALUES (?, ?, ?)"#, [id, place, group])
         }
         for (place, (name, value)) in session.user.attributes.flattened.enumerated() {
             try database.run(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import GRDB
-public import RealmKit
+package import RealmKit
 
 extension GatehouseStore {
     /// The number of kept changes; a reader that has missed a removed one must treat all users as changed.
@@ -10,10 +10,8 @@ extension GatehouseStore {
     /// Changes a user if the stored hash is still the one to replace, and a condition holds; returns whether it did.
     ///
     /// `cost` is that of a check of the new hash.
-    ///
-    /// - Throws: ``StoreFault``: `missing`, `unavailable`.
     @discardableResult
-    public func change(
+    package func change(
         _ user: Username,
         in realm: String,
         changes: UserChanges,
@@ -53,10 +51,7 @@ extension GatehouseStore {
         }
     }
 
-    /// Removes a user.
-    ///
-    /// - Throws: ``StoreFault``: `missing`, `unavailable`.
-    public func remove(_ user: Username, from realm: String) async throws(StoreFault) {
+    package func remove(_ user: Username, from realm: String) async throws(StoreFault) {
         try await write { database in
             try database.run("DELETE FROM users WHERE realm = ? AND name = ?", [realm, user.text])
             guard database.changesCount > 0 else { throw StoreFault(.missing, "there is no user \(user)") }
@@ -67,9 +62,7 @@ extension GatehouseStore {
     /// Reads the users whose password, groups or state have changed since a change, and the number of the last change.
     ///
     /// `number` is that of the last known change; with nil, only the number of the last change is read.
-    ///
-    /// - Throws: ``StoreFault`` with code `unavailable`.
-    public func changes(
+    package func changes(
         in realm: String,
         after number: Int64?
     ) async throws(StoreFault) -> (number: Int64, users: ChangedUsers) {
@@ -101,14 +94,12 @@ extension GatehouseStore {
     /// If one of the users cannot be added, or the closure throws an error, no user is added. Other programs cannot
     /// write to the store until all users are added.
     ///
-    /// - Parameters:
-    ///   - realm: The realm.
-    ///   - ignoresCase: True if a name that differs from a stored name in case only exists already.
-    ///   - progress: Called after every 1,000 users with the number of users that are added.
-    ///   - read: Reads the users, and passes them in batches to its argument.
+    /// With `ignoringCase`, a name that differs from a stored name in case only exists already. `progress` is called after
+    /// every 1,000 users with the number of users that are added. `read` passes the users in batches to its argument.
+    ///
     /// - Throws: ``StoreFault``: `exists` with the first name that already exists, `unavailable`, or `cancelled`. An error
     ///   of the closure is `unavailable`.
-    public func add(
+    package func add(
         to realm: String,
         ignoringCase ignoresCase: Bool = false,
         progress: @escaping @Sendable (Int) -> Void = { _ in },

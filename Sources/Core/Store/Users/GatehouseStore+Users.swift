@@ -2,14 +2,13 @@
 
 internal import Bytes
 internal import GRDB
-public import RealmKit
+package import RealmKit
 
 extension GatehouseStore {
     /// Reads the data for a login in one transaction, with the same work for existing and for unknown users.
     ///
-    /// - Returns: The user, if the user exists, and one hash for each cost in the realm.
     /// - Throws: ``StoreFault`` with code `unavailable`.
-    public func login(_ user: Username, in realm: String) async throws(StoreFault) -> StoredLogin {
+    package func login(_ user: Username, in realm: String) async throws(StoreFault) -> StoredLogin {
         try await read { database in
             let arguments: StatementArguments = ["realm": realm]
             let costs = try database.rows(Self.costsStatement, arguments)
@@ -29,16 +28,12 @@ extension GatehouseStore {
     }
 
     /// Reads a user; nil if no user has that name.
-    ///
-    /// - Throws: ``StoreFault`` with code `unavailable`.
-    public func user(_ user: Username, in realm: String) async throws(StoreFault) -> StoredUser? {
+    package func user(_ user: Username, in realm: String) async throws(StoreFault) -> StoredUser? {
         try await read { try Self.user(user, in: realm, database: $0) }
     }
 
     /// Reads all users of a realm, sorted by name.
-    ///
-    /// - Throws: ``StoreFault`` with code `unavailable`.
-    public func users(of realm: String) async throws(StoreFault) -> [StoredUser] {
+    package func users(of realm: String) async throws(StoreFault) -> [StoredUser] {
         try await read { database in
             let groups = try database.grouped(
                 #"SELECT name, "group" FROM user_groups WHERE realm = ? ORDER BY name, place"#,
@@ -64,9 +59,7 @@ extension GatehouseStore {
     }
 
     /// Reads the names of the groups that users of a realm have.
-    ///
-    /// - Throws: ``StoreFault`` with code `unavailable`.
-    public func groups(of realm: String) async throws(StoreFault) -> [String] {
+    package func groups(of realm: String) async throws(StoreFault) -> [String] {
         try await read { database in
             try database.rows(#"SELECT DISTINCT "group" FROM user_groups WHERE realm = ?"#, [realm]).map { $0[0] }
         }
@@ -137,7 +130,7 @@ extension GatehouseStore {
     /// Returns the stored name of a user whose name is given in any case; nil if there is no such user.
     ///
     /// - Throws: ``StoreFault`` with code `unavailable`, also if two users differ in case only: none is preferred.
-    public func spelling(of user: Username, in realm: String) async throws(StoreFault) -> Username? {
+    package func spelling(of user: Username, in realm: String) async throws(StoreFault) -> Username? {
         let names = try await read { try Self.spellings(of: user, in: realm, database: $0) }
         guard names.count < 2 else {
             let list = names.map(\.text).joined(separator: " and ")
@@ -156,9 +149,7 @@ extension GatehouseStore {
     }
 
     /// Returns at most five pairs of names of users that differ in case only; it blocks the thread.
-    ///
-    /// - Throws: ``StoreFault`` with code `unavailable`.
-    public func namesDifferingInCase(in realm: String) throws(StoreFault) -> [[String]] {
+    package func namesDifferingInCase(in realm: String) throws(StoreFault) -> [[String]] {
         try readBlocking { database in
             let sql = """
                 SELECT one.name, other.name FROM users AS one JOIN users AS other

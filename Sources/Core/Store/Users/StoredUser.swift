@@ -2,36 +2,33 @@
 
 internal import Bytes
 internal import GRDB
-public import RealmKit
+package import RealmKit
 
 /// A user in the store.
-public struct StoredUser: Sendable, Hashable {
-    /// The name, the groups and the state of the user.
-    public let record: UserRecord
+package struct StoredUser: Sendable, Hashable {
+    package let record: UserRecord
     /// The hash of the password; nil for a user without a password.
-    public let hash: String?
+    package let hash: String?
 }
 
 /// The data for one login.
-public struct StoredLogin: Sendable {
+package struct StoredLogin: Sendable {
     /// The user, without groups; nil if no user has that name.
-    public let user: StoredUser?
+    package let user: StoredUser?
     /// Joined in one text, split only after a successful check, because the time for it reveals the number of groups.
     let joinedGroups: String
     /// Names and values, joined for the same reason.
     let joinedAttributes: String
     /// For each cost in the realm, its text and the hash of any user of the realm.
-    public let costs: [(cost: String, hash: String)]
+    package let costs: [(cost: String, hash: String)]
 
     /// The separator of groups and of values, which never contain it.
     static let separator: Character = "\u{1F}"
     static let nameSeparator: Character = "\u{1E}"
 
-    /// The user's groups.
-    public var groups: [String] { joinedGroups.split(separator: Self.separator).map(String.init) }
+    package var groups: [String] { joinedGroups.split(separator: Self.separator).map(String.init) }
 
-    /// The user's attributes.
-    public var attributes: [UserAttribute] {
+    package var attributes: [UserAttribute] {
         var values: [(attribute: String, value: String)] = []
         for entry in joinedAttributes.split(separator: Self.separator) {
             let parts = entry.split(separator: Self.nameSeparator, maxSplits: 1, omittingEmptySubsequences: false)

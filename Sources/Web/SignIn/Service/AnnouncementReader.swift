@@ -7,12 +7,12 @@ internal import Synchronization
 /// The message of the administrator to all users, as the store contained it a second ago at most.
 final class AnnouncementReader: Sendable {
     /// Nil if there is no store, and so no message.
-    private let store: (any AnnouncementStore)?
+    private let store: GatehouseStore?
     private let clock: any LoginClock
     private let wallClock: WallClock
     private let latest = Mutex<Announcement?>(nil)
 
-    init(_ store: (any AnnouncementStore)?, clock: any LoginClock, wallClock: WallClock) {
+    init(_ store: GatehouseStore?, clock: any LoginClock, wallClock: WallClock) {
         (self.store, self.clock, self.wallClock) = (store, clock, wallClock)
     }
 

@@ -86,7 +86,7 @@ package final class SignInService: Sendable {
         logger: Logger,
         metrics factory: (any MetricsFactory)? = nil,
         sessions store: (any SessionStore)?,
-        announcements: (any AnnouncementStore)?,
+        announcements: GatehouseStore?,
         clock: any LoginClock,
         wallClock: WallClock,
         throttle: (RealmRefresher, ServiceMetrics?) -> FailureThrottle
