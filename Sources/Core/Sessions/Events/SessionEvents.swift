@@ -3,7 +3,7 @@
 internal import Synchronization
 
 /// An event of a session that is sent to its clients.
-public enum SessionEvent: Sendable, Hashable {
+package enum SessionEvent: Sendable, Hashable {
     /// The session ends in this many seconds if there is no request; sent again after ``extended(idleExpiry:)``.
     case expiring(seconds: Int)
     /// The session was used after ``expiring(seconds:)``; the value is its new idle end, in seconds since 1970.
@@ -22,11 +22,10 @@ public enum SessionEvent: Sendable, Hashable {
 }
 
 /// An event and its number, which a client sends as `Last-Event-ID` when it reconnects.
-public struct NumberedSessionEvent: Sendable, Hashable {
+package struct NumberedSessionEvent: Sendable, Hashable {
     /// The number of the event, from 1 for the first of a session; nil for an event that is not replayed.
-    public let number: UInt64?
-    /// The event.
-    public let event: SessionEvent
+    package let number: UInt64?
+    package let event: SessionEvent
 }
 
 /// The events of a session as an asynchronous sequence, for one client and one task.
@@ -34,7 +33,7 @@ public struct NumberedSessionEvent: Sendable, Hashable {
 /// The sequence ends after ``SessionEvent/ended(_:)``, after ``SessionEvent/closing``, and when the task that reads it
 /// is cancelled. A slow reader loses the oldest events, but never the last event. The sequence counts as an open stream
 /// of the session until it is released.
-public final class SessionEvents: AsyncSequence, AsyncIteratorProtocol, Sendable {
+package final class SessionEvents: AsyncSequence, AsyncIteratorProtocol, Sendable {
     private let stream: EventStream
     private let onRelease: @Sendable () -> Void
 
@@ -44,14 +43,12 @@ public final class SessionEvents: AsyncSequence, AsyncIteratorProtocol, Sendable
 
     deinit { onRelease() }
 
-    /// Returns the sequence itself.
-    public func makeAsyncIterator() -> SessionEvents { self }
+    package func makeAsyncIterator() -> SessionEvents { self }
 
     /// Waits for the next event; nil after the last event.
-    public func next() async -> NumberedSessionEvent? { await stream.next() }
+    package func next() async -> NumberedSessionEvent? { await stream.next() }
 
-    /// Waits for the next event, on the actor of the caller; nil after the last event.
-    public func next(isolation actor: isolated (any Actor)?) async -> NumberedSessionEvent? { await stream.next() }
+    package func next(isolation actor: isolated (any Actor)?) async -> NumberedSessionEvent? { await stream.next() }
 }
 
 extension SessionTable {
@@ -59,9 +56,7 @@ extension SessionTable {
     ///
     /// Events after the last one that the client has received, as in `Last-Event-ID`, are delivered first, if they are
     /// among the last 16 events of the session.
-    ///
-    /// - Throws: ``SessionFault``: `ended`, `tooManyStreams`, `closing`.
-    public func events(of session: Session, after lastEventID: UInt64?) throws(SessionFault) -> SessionEvents {
+    package func events(of session: Session, after lastEventID: UInt64?) throws(SessionFault) -> SessionEvents {
         let limits = settings
         let stream = EventStream()
         let evicted = try streams.withLock { streams throws(SessionFault) in
@@ -79,13 +74,13 @@ extension SessionTable {
     /// Sends a message to the clients of a session, also to one that reconnects before 16 further events.
     ///
     /// Characters that are not printable are removed, and the text is cut to 1,000 bytes.
-    public func send(_ message: String, to session: Session) {
+    package func send(_ message: String, to session: Session) {
         let text = PrintableText.clean(message, maximumBytes: SessionCommand.maximumMessageBytes)
         session.journal.withLock { $0.publish(.message(text)) }
     }
 
     /// Ends all event streams and rejects new ones, before the server stops; the sessions continue.
-    public func close() {
+    package func close() {
         let open = streams.withLock { $0.closeAll() }
         for stream in open { stream.deliver(NumberedSessionEvent(number: nil, event: .closing), isLast: true) }
     }

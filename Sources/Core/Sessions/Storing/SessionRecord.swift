@@ -1,35 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import OpenSSLKit
-public import RealmKit
+package import OpenSSLKit
+package import RealmKit
 
 /// The stored form of a session, with all times in seconds since 1970.
-public struct SessionRecord: Sendable, Hashable {
-    /// The id of the session.
-    public let id: SessionID
-    /// The digest of the token.
-    public var token: Digest
+package struct SessionRecord: Sendable, Hashable {
+    package let id: SessionID
+    package var token: Digest
     /// The user, with the groups of the sign-in.
-    public let user: SignedInUser
-    /// The host that the session belongs to.
-    public let host: SessionHost
+    package let user: SignedInUser
+    package let host: SessionHost
     /// The session of the sign-in that this session was handed over from; nil for the session of a sign-in.
-    public let parent: SessionID?
-    /// The client that began the session.
-    public let client: SessionClient
-    /// The time of the beginning.
-    public let created: Int
-    /// The time of the last use.
-    public var lastSeen: Int
-    /// The idle end: the session ends at this time if there is no other request.
-    public var idleExpiry: Int
-    /// The absolute end: the session ends at this time in any case.
-    public var absoluteExpiry: Int
-    /// The salted security stamp of the user; nil if the realm has no stamps.
-    public let stamp: SaltedStamp?
+    package let parent: SessionID?
+    package let client: SessionClient
+    package let created: Int
+    package var lastSeen: Int
+    package var idleExpiry: Int
+    package var absoluteExpiry: Int
+    /// Nil if the realm has no stamps.
+    package let stamp: SaltedStamp?
 
-    /// Creates the stored form of a session.
-    public init(
+    package init(
         _ id: SessionID,
         token: Digest,
         user: SignedInUser,
@@ -57,32 +48,28 @@ public struct SessionRecord: Sendable, Hashable {
 }
 
 /// The changed times of a session that was used, in seconds since 1970.
-public struct SessionTouch: Sendable, Hashable {
+package struct SessionTouch: Sendable, Hashable {
     /// The maximum number of sessions in one call of the store.
-    public static let batch = 500
+    package static let batch = 500
 
-    /// The session.
-    public let id: SessionID
-    /// The time of the last use.
-    public let lastSeen: Int
-    /// The idle end: the session ends at this time if there is no other request.
-    public let idleExpiry: Int
+    package let id: SessionID
+    package let lastSeen: Int
+    package let idleExpiry: Int
     /// The absolute end: a time of the wall clock, so it changes when the wall clock is set.
-    public let absoluteExpiry: Int
+    package let absoluteExpiry: Int
 }
 
 /// The digest of a ``SecurityStamp`` and a salt of the session.
 ///
 /// Because of the salts, the digests do not reveal which sessions have the same user, and a stamp cannot be found in a
 /// precomputed table.
-public struct SaltedStamp: Sendable, Hashable {
+package struct SaltedStamp: Sendable, Hashable {
     /// 16 random bytes.
-    public let salt: [UInt8]
+    package let salt: [UInt8]
     /// SHA-256 of salt and stamp.
-    public let digest: Digest
+    package let digest: Digest
 
-    /// Creates a stored stamp.
-    public init(salt: [UInt8], digest: Digest) {
+    package init(salt: [UInt8], digest: Digest) {
         self.salt = salt
         self.digest = digest
     }

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import RealmKit
+package import RealmKit
 
 /// A store that keeps sessions over a restart, and through which other programs can list and end sessions.
 ///
 /// The sessions in the memory of the ``SessionTable`` are authoritative. All methods may be called concurrently. When a
 /// method returns, its change is complete and durable.
-public protocol SessionStore: Sendable {
+package protocol SessionStore: Sendable {
     /// Reads a consistent snapshot of the sessions; throws when the store cannot be read.
     func loadSessions() async throws(SessionStoreError) -> SessionSnapshot
 
-    /// Stores a new session.
     func saveSession(_ session: SessionRecord) async throws(SessionStoreError)
 
     /// Stores the times of at most ``SessionTouch/batch`` sessions that were used; those that are not stored are ignored.
@@ -44,16 +43,15 @@ public protocol SessionStore: Sendable {
 }
 
 /// The content of a store.
-public struct SessionSnapshot: Sendable {
+package struct SessionSnapshot: Sendable {
     /// The sessions, in no order.
-    public var sessions: [SessionRecord]
+    package var sessions: [SessionRecord]
     /// The sessions whose end is recorded but that are not removed yet; ``sessions`` does not contain them.
-    public var ended: [SessionID]
+    package var ended: [SessionID]
     /// The number of the last command; 0 if there was no command.
-    public var lastCommand: Int
+    package var lastCommand: Int
 
-    /// Creates the content of a store.
-    public init(sessions: [SessionRecord] = [], ended: [SessionID] = [], lastCommand: Int = 0) {
+    package init(sessions: [SessionRecord] = [], ended: [SessionID] = [], lastCommand: Int = 0) {
         self.sessions = sessions
         self.ended = ended
         self.lastCommand = lastCommand
@@ -61,43 +59,34 @@ public struct SessionSnapshot: Sendable {
 }
 
 /// A command about sessions that another program has stored for a running server.
-public struct SessionCommand: Sendable, Hashable {
+package struct SessionCommand: Sendable, Hashable {
     /// The maximum length of a message, in bytes of UTF-8.
-    public static let maximumMessageBytes = 1000
+    package static let maximumMessageBytes = 1000
 
-    /// The action of a command, and the sessions that it applies to.
-    public enum Action: Sendable, Hashable {
-        /// Ends sessions.
+    package enum Action: Sendable, Hashable {
         case end(SessionSelection)
         /// Sends a message to the users of sessions.
         case message(SessionSelection, String)
     }
 
     /// The number of the command, one more than that of the previous command; never reused.
-    public let number: Int
-    /// The action.
-    public let action: Action
+    package let number: Int
+    package let action: Action
 
-    /// Creates a command.
-    public init(number: Int, action: Action) {
+    package init(number: Int, action: Action) {
         self.number = number
         self.action = action
     }
 }
 
 /// The sessions that a command applies to.
-public enum SessionSelection: Sendable, Hashable {
-    /// One session.
+package enum SessionSelection: Sendable, Hashable {
     case one(SessionID)
-    /// All sessions of a user.
     case user(realm: String, name: Username)
-    /// All sessions of a realm's users.
     case realm(String)
-    /// All sessions.
     case all
 
-    /// Returns whether a session of a user is selected.
-    public func includes(_ id: SessionID, of user: SignedInUser) -> Bool {
+    package func includes(_ id: SessionID, of user: SignedInUser) -> Bool {
         switch self {
         case .one(let one): one == id
         case .user(let realm, let name): realm.utf8.elementsEqual(user.realm.utf8) && name == user.username
@@ -108,13 +97,11 @@ public enum SessionSelection: Sendable, Hashable {
 }
 
 /// An error of a store that cannot be read or written.
-public struct SessionStoreError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct SessionStoreError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The message for the log.
-    public let message: String
+    package let message: String
 
-    /// Creates an error with a message for the log.
-    public init(_ message: String) { self.message = message }
+    package init(_ message: String) { self.message = message }
 
-    /// The message for the log.
-    public var description: String { message }
+    package var description: String { message }
 }

@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// A session of a signed-in user.
 ///
-/// A ``SessionTable`` creates, finds and ends sessions. The public times are seconds since 1970 and are meant for
+/// A `SessionTable` creates, finds and ends sessions. The public times are seconds since 1970 and are meant for
 /// display. A monotonic clock decides when a session ends. A session may be used from any thread.
 public final class Session: Sendable {
     /// The id of the session, which is not a secret.

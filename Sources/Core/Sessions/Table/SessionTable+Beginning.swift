@@ -1,29 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import OpenSSLKit
-public import RealmKit
+package import RealmKit
 internal import Synchronization
 
 extension SessionTable {
     /// Returns the current revocation epoch, which a login must read before it begins.
-    public func revocationEpoch() -> RevocationEpoch { state.withLock { $0.revocations.epoch } }
+    package func revocationEpoch() -> RevocationEpoch { state.withLock { $0.revocations.epoch } }
 
-    /// Begins a session, which is stored when this function returns, if there is a store.
+    /// Begins a session of a user who has signed in, which is stored when this function returns, if there is a store.
     ///
-    /// - Parameters:
-    ///   - identity: The user who has signed in. The session keeps it: its end calls the logout of the modules.
-    ///   - host: The host at which the session is valid.
-    ///   - client: The client that signs in.
-    ///   - stamp: The user's security stamp, read after the login has begun; nil if the realm has no stamps.
-    ///   - end: The latest end of the session, in seconds since 1970; nil if only the settings limit the session.
-    ///   - epoch: The ``revocationEpoch()`` that was read before the login.
-    ///   - replaced: The earlier session of the same client. It ends when the new session begins.
-    /// - Returns: The session, and the token by which it is found.
-    /// - Throws: ``SessionFault`` if no session has begun. The code is `full` if there are too many sessions, and
-    ///   `changedMeanwhile` if the user's sessions were ended since the epoch. The code is `unavailable` if the session
-    ///   could not be stored within two seconds, or if the replaced sessions could not be removed from the store. If
-    ///   the removal has failed, the replaced sessions have ended; after all other errors they continue.
-    public func begin(
+    /// The session keeps the identity, because its end calls the logout of the modules. The stamp is read after the login
+    /// has begun, and nil if the realm has no stamps; the epoch is read before the login. The session ends at `end`, in
+    /// seconds since 1970, at the latest. The earlier session of the same client ends when the new one begins.
+    ///
+    /// - Throws: ``SessionFault`` if no session has begun: `full`; `changedMeanwhile` if the user's sessions were ended
+    ///   since the epoch; `unavailable` if the session could not be stored within two seconds, or if the replaced
+    ///   sessions could not be removed from the store. In the last case they have ended; otherwise they continue.
+    package func begin(
         _ identity: AuthenticatedIdentity,
         at host: SessionHost,
         from client: SessionClient,
@@ -77,10 +71,9 @@ extension SessionTable {
     /// The child has the times of its parent and ends with it. Its beginning is a use of the parent. If the parent
     /// already has a child at the host, that child ends.
     ///
-    /// - Returns: The child, and the token by which it is found.
-    /// - Throws: ``SessionFault`` if no session has begun. The code is `ended` if the parent has ended, `full` if there
-    ///   are too many sessions, and `unavailable` if the child could not be stored within two seconds.
-    public func beginChild(
+    /// - Throws: ``SessionFault`` if no session has begun: `ended` if the parent has ended, `full`, or `unavailable` if the
+    ///   child could not be stored within two seconds.
+    package func beginChild(
         of parent: Session,
         at host: SessionHost,
         from client: SessionClient

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import RealmKit
+package import RealmKit
 internal import Synchronization
 
 extension SessionTable {
@@ -8,7 +8,7 @@ extension SessionTable {
     static let timeLimit = Duration.seconds(2)
 
     /// Ends a session, as ``end(_:cause:)`` ends several.
-    public func end(_ session: Session, cause: SessionEndCause) async throws(SessionFault) {
+    package func end(_ session: Session, cause: SessionEndCause) async throws(SessionFault) {
         try await end([session], cause: cause)
     }
 
@@ -20,7 +20,7 @@ extension SessionTable {
     /// - Throws: ``SessionFault`` with the code `unavailable` if, within four seconds, a session was not removed from
     ///   the store and its end was not recorded elsewhere. The session has ended even then, and its removal is repeated
     ///   every second. If the process stops before a removal succeeds, the session is valid again after a restart.
-    public func end(_ sessions: [Session], cause: SessionEndCause) async throws(SessionFault) {
+    package func end(_ sessions: [Session], cause: SessionEndCause) async throws(SessionFault) {
         publish(state.withLock { $0.end(sessions, cause: cause) })
         try await removeStored(sessions.map(\.id))
     }
@@ -29,7 +29,7 @@ extension SessionTable {
     ///
     /// Matching sessions of logins that are now running do not begin: `matches` is called for all sessions now, and for the
     /// session of a running login when that session would begin. It must not call the table.
-    public func end(_ cause: SessionEndCause, where matches: @escaping @Sendable (Session) -> Bool) {
+    package func end(_ cause: SessionEndCause, where matches: @escaping @Sendable (Session) -> Bool) {
         let effects = state.withLock { state in
             state.revocations.revoke(where: matches)
             var effects = TableEffects()
@@ -44,7 +44,7 @@ extension SessionTable {
     /// Returns the session of a token presented at a host, if the session has ended but the end is not stored.
     ///
     /// After a restart, such a session may be valid again, so the caller can end it again.
-    public func unstoredEnd(_ token: OpaqueToken, at host: SessionHost) -> Session? {
+    package func unstoredEnd(_ token: OpaqueToken, at host: SessionHost) -> Session? {
         guard let digest = try? token.digest(), let session = state.withLock({ $0.writes.unstored(digest) }),
             session.host == host
         else { return nil }
@@ -52,7 +52,7 @@ extension SessionTable {
     }
 
     /// Returns the ended sessions of a user's sign-ins whose ends are not stored, in no order; the groups do not matter.
-    public func unstoredEnds(of user: SignedInUser) -> [Session] {
+    package func unstoredEnds(of user: SignedInUser) -> [Session] {
         let owner = SessionOwner(user)
         return state.withLock {
             Array($0.writes.unstored.filter { $0.parent == nil && SessionOwner($0.user) == owner })

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import RealmKit
+package import RealmKit
 internal import Synchronization
 
 /// The current status of a session's user.
-public enum UserStatus: Sendable, Hashable {
+package enum UserStatus: Sendable, Hashable {
     /// The realm no longer exists, or a different realm now has its name.
     case realmGone
-    /// The state of the user in the realm.
     case user(UserState)
 }
 
@@ -19,7 +18,7 @@ extension SessionTable {
     /// once for each user.
     ///
     /// - Throws: ``SessionStoreError`` when the store cannot be read. In this case no session is restored.
-    public func restore(_ status: (SignedInUser) async -> UserStatus) async throws(SessionStoreError) {
+    package func restore(_ status: (SignedInUser) async -> UserStatus) async throws(SessionStoreError) {
         guard let store else { return }
         let epoch = revocationEpoch()
         let snapshot = try await store.loadSessions()
@@ -76,7 +75,7 @@ extension SessionTable {
     /// configuration.
     ///
     /// A session continues if its user cannot be checked now. `status` is called once for each user.
-    public func recheck(of realm: String? = nil, status: (SignedInUser) async -> UserStatus) async {
+    package func recheck(of realm: String? = nil, status: (SignedInUser) async -> UserStatus) async {
         var statuses = StatusCache()
         for session in sessions where realm.map({ $0.utf8.elementsEqual(session.user.realm.utf8) }) ?? true {
             let known = await statuses.status(of: session.user, by: status)

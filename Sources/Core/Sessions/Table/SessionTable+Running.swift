@@ -13,10 +13,9 @@ extension SessionTable {
     /// Runs the background work of the table until the task is cancelled, and then stores the remaining changes.
     ///
     /// It ends expired sessions, warns clients, sends heartbeats, stores the times of uses, and carries out the
-    /// commands of other programs. Only one task may call it.
-    ///
-    /// - Parameter onError: Called when the store begins to fail. Failed writes are repeated every second.
-    public func run(onError: @escaping @Sendable (SessionStoreError) -> Void) async {
+    /// commands of other programs. Only one task may call it. `onError` is called when the store begins to fail; failed
+    /// writes are repeated every second.
+    package func run(onError: @escaping @Sendable (SessionStoreError) -> Void) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.runMemory() }
             // Expiry has its own loop, so that a store that hangs cannot prevent sessions from ending.

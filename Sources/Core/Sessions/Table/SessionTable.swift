@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import OpenSSLKit
-public import RealmKit
+package import RealmKit
 internal import Synchronization
 
 /// The sessions of a server.
@@ -19,7 +19,7 @@ internal import Synchronization
 /// The table may be used from any thread. A server creates one table and keeps it over reloads of the configuration.
 ///
 /// Sources: ASVS 7.2 to 7.4; CVE-2024-21492 (a session stayed valid after its end).
-public final class SessionTable: Sendable {
+package final class SessionTable: Sendable {
     let clocks: SessionClocks
     let store: (any SessionStore)?
     let state: Mutex<TableState>
@@ -28,17 +28,12 @@ public final class SessionTable: Sendable {
     private let onWrongHost: @Sendable (Session, SessionHost) -> Void
     private let onEnd: @Sendable (Session, SessionEndCause) -> Void
 
-    /// A table without sessions; see ``restore(_:)``.
+    /// Creates a table without sessions, which are kept in memory only if there is no store; see ``restore(_:)``.
     ///
-    /// - Parameters:
-    ///   - settings: The lifetime and the maximum number of sessions.
-    ///   - store: The store that keeps sessions over a restart; nil to keep them in memory only.
-    ///   - clock: The monotonic clock that measures the lifetime of sessions.
-    ///   - wall: The wall clock, for users and for the store. It may be set at any time.
-    ///   - onWrongHost: Called with the session and the host when a token is presented at a host where it is not valid.
-    ///     The closure is called only once for each session, so that a client cannot fill the log. It must not block.
-    ///   - onEnd: Called once for each session after its end. It must not block.
-    public init(
+    /// The monotonic clock measures the lifetime of sessions; the wall clock is for users and for the store, and may be
+    /// set at any time. `onWrongHost` is called once for each session whose token is presented at a host where it is not
+    /// valid, so that a client cannot fill the log, and `onEnd` once for each session after its end. Both must not block.
+    package init(
         _ settings: SessionSettings,
         store: (any SessionStore)? = nil,
         clock: any LoginClock,
@@ -53,14 +48,13 @@ public final class SessionTable: Sendable {
         state = Mutex(TableState(settings, hasStore: store != nil))
     }
 
-    /// The lifetime and the maximum number of sessions.
-    public var settings: SessionSettings { state.withLock { $0.settings } }
+    package var settings: SessionSettings { state.withLock { $0.settings } }
 
     /// Replaces the settings.
     ///
     /// Until its next use, an existing session keeps its idle end. Its absolute end does not change. If there are more
     /// sessions than the new limits allow, no session ends at once.
-    public func use(_ settings: SessionSettings) {
+    package func use(_ settings: SessionSettings) {
         state.withLock { state in
             state.settings = settings
             state.limits = SessionLimits(settings)
@@ -69,7 +63,7 @@ public final class SessionTable: Sendable {
     }
 
     /// The number of sessions, including those that have expired within the last second.
-    public var count: Int { state.withLock { $0.count } }
+    package var count: Int { state.withLock { $0.count } }
 
     // MARK: Finding
 
@@ -78,7 +72,7 @@ public final class SessionTable: Sendable {
     ///
     /// With `isActivity`, the request counts as a use and postpones the idle end, unlike polling and event streams. A call
     /// computes one digest and holds the lock for a short time. It does not wait or allocate memory.
-    public func session(_ token: OpaqueToken, at host: SessionHost, isActivity: Bool) -> Session? {
+    package func session(_ token: OpaqueToken, at host: SessionHost, isActivity: Bool) -> Session? {
         guard let digest = try? token.digest() else { return nil }
         let now = clocks.now
         var isExtended = false
@@ -98,7 +92,7 @@ public final class SessionTable: Sendable {
     }
 
     /// Returns the session with an id; nil if it does not exist or has expired.
-    public func session(id: SessionID) -> Session? {
+    package func session(id: SessionID) -> Session? {
         let now = clocks.now
         return state.withLock { state in
             state.entries[id].flatMap { $0.session.isLive(now) ? $0.session : nil }
@@ -106,7 +100,7 @@ public final class SessionTable: Sendable {
     }
 
     /// Returns the sessions of a user's sign-ins, the oldest first, without child sessions; the groups do not matter.
-    public func sessions(of user: SignedInUser) -> [Session] {
+    package func sessions(of user: SignedInUser) -> [Session] {
         let now = clocks.now
         return state.withLock { $0.sessions(of: SessionOwner(user)) }
             .filter { $0.isLive(now) }
@@ -114,7 +108,7 @@ public final class SessionTable: Sendable {
     }
 
     /// The sessions of all sign-ins, without child sessions, in no order.
-    public var sessions: [Session] {
+    package var sessions: [Session] {
         let now = clocks.now
         return state.withLock { $0.entries.values.map(\.session) }.filter { $0.parent == nil && $0.isLive(now) }
     }
@@ -122,7 +116,7 @@ public final class SessionTable: Sendable {
     // MARK: Using
 
     /// Postpones the idle end of a session that has not ended, as a request does; the absolute end does not change.
-    public func refresh(_ session: Session) {
+    package func refresh(_ session: Session) {
         let now = clocks.now
         let isExtended = state.withLock { state in
             session.isLive(now) && state.entries[session.id] != nil && state.touch(session, at: now)
@@ -137,7 +131,7 @@ public final class SessionTable: Sendable {
     }
 
     /// Returns the session of the sign-in of a session, and then all its child sessions, the oldest first.
-    public func family(of session: Session) -> [Session] {
+    package func family(of session: Session) -> [Session] {
         let signIn = session.signIn
         return [signIn] + state.withLock { $0.children(of: signIn) }
     }

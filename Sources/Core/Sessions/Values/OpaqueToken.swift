@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Bytes
-public import OpenSSLKit
+package import OpenSSLKit
 
 /// A token of 256 random bits, such as the value of a session cookie.
 ///
 /// The server keeps only the ``digest()``, from which the token cannot be computed. Source: ASVS 7.2.3, 11.5.1.
-public struct OpaqueToken: Sendable {
+package struct OpaqueToken: Sendable {
     // Four words instead of an array: a token is read for every request, and reading must not allocate memory.
     private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 
     /// Creates a token; throws when no random bytes can be generated.
-    public init() throws(OpenSSLError) {
+    package init() throws(OpenSSLError) {
         var random = try RandomBytes.make(32)
         defer { for index in random.indices { random[index] = 0 } }
         unsafe withUnsafeMutableBytes(of: &words) { unsafe $0.copyBytes(from: random) }
@@ -19,7 +19,7 @@ public struct OpaqueToken: Sendable {
 
     /// Parses a ``text`` of 43 characters of base64url without padding (RFC 4648 section 5), whose two unused bits are 0;
     /// nil for any other text.
-    public init?(_ text: Span<UInt8>) {
+    package init?(_ text: Span<UInt8>) {
         let isToken = unsafe withUnsafeMutableBytes(of: &words) { words in
             var bytes = unsafe MutableSpan<UInt8>(_unsafeBytes: words)
             return Base64.url.decode(text, filling: &bytes)
@@ -30,10 +30,10 @@ public struct OpaqueToken: Sendable {
     /// The token as the value of a cookie: a secret of 43 characters of base64url.
     ///
     /// It may be written into a response, but not into a log or a store.
-    public var text: String { unsafe withUnsafeBytes(of: words) { Base64.url.encode(unsafe Span(_unsafeBytes: $0)) } }
+    package var text: String { unsafe withUnsafeBytes(of: words) { Base64.url.encode(unsafe Span(_unsafeBytes: $0)) } }
 
     /// Returns the SHA-256 that identifies the token; throws if no provider offers SHA-256.
-    public func digest() throws(OpenSSLError) -> Digest {
+    package func digest() throws(OpenSSLError) -> Digest {
         try unsafe withUnsafeBytes(of: words) { raw throws(OpenSSLError) in
             try Digest.sha256(unsafe Span(_unsafeBytes: raw))
         }
@@ -41,7 +41,7 @@ public struct OpaqueToken: Sendable {
 
     /// Returns a value that proves knowledge of the token but does not reveal the token, such as a CSRF token: the
     /// HMAC-SHA-256 of a purpose, with the token as the key.
-    public func proof(for purpose: StaticString) throws(OpenSSLError) -> Digest {
+    package func proof(for purpose: StaticString) throws(OpenSSLError) -> Digest {
         try unsafe withUnsafeBytes(of: words) { raw throws(OpenSSLError) in
             try HMACKey(unsafe Span(_unsafeBytes: raw)).tag(purpose.description.utf8Span.span)
         }

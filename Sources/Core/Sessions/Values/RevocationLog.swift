@@ -3,7 +3,7 @@
 /// A point in a ``RevocationLog``.
 ///
 /// The epoch is read before a login. A revocation after the epoch also applies to the result of the login.
-public struct RevocationEpoch: Sendable, Hashable {
+package struct RevocationEpoch: Sendable, Hashable {
     fileprivate let number: UInt64
 }
 
