@@ -2,30 +2,28 @@
 
 internal import Bytes
 internal import HelperProcesses
-public import RealmKit
+package import RealmKit
 
 /// Checks the names and passwords of an ``ExecRealm``'s users by its program.
 ///
 /// An empty password is rejected without a call of the program. If the program answers with a challenge, the user is
 /// asked for the response, and the program is called again; it is called at most five times in one login. The options are those of
 /// `FirstPass`.
-public struct ExecLoginModule: PasswordLoginModule {
-    /// The settings for sharing the password with the other modules of the stack.
-    public let firstPass: FirstPass
+package struct ExecLoginModule: PasswordLoginModule {
+    package let firstPass: FirstPass
     private let realm: ExecRealm
 
     /// The maximum length of a password or a response, in bytes.
     private static let maximumSecret = 4096
     private static let maximumCalls = 5
 
-    /// Creates the module for a realm, with the options of `FirstPass`.
-    public init(realm: ExecRealm, options: ModuleOptions) throws(BadModule) {
+    package init(realm: ExecRealm, options: ModuleOptions) throws(BadModule) {
         firstPass = try FirstPass(options)
         self.realm = realm
     }
 
     /// Succeeds if the program accepts the password or the response to its challenge.
-    public func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
+    package func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
         try await realm.outages.watching { () async throws(LoginFault) in
             try await verdict(attempt, password: password)
         }

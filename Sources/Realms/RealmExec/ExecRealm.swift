@@ -2,7 +2,7 @@
 
 internal import Files
 internal import HelperProcesses
-public import RealmKit
+package import RealmKit
 internal import Workers
 
 /// A realm whose users are checked by a helper program, in any language.
@@ -16,45 +16,36 @@ internal import Workers
 /// Properties: `jaas-context` (`execRealm`), `program`, `arguments`, `service-name`, `mode` (`once`), `timeout` (`10s`),
 /// `user`, `memory` (256, in MiB), `allow-setuid` (`false`), `processes` (8), `queue` (128), `when-full` (`refuse`),
 /// `requests-per-process` (1000), `idle-time` (`60s`). See docs/realms/exec.md. It may be used from any thread.
-public struct ExecRealm: Realm {
+package struct ExecRealm: Realm {
     /// True, because a helper program may ask any system.
-    public static let dependsOnOtherSystems = true
+    package static let dependsOnOtherSystems = true
 
-    /// The properties that are listed above.
-    public static let properties: PropertySchema = [
-        .jaasContext(default: "execRealm"),
-        .required("program", .path).naming(.program),
-        .optional("arguments", .list),
-        .optional("service-name"),
-        Property("mode", .choice(["once", "lines"]), default: "once"),
-        Property("timeout", .duration, default: "10s"),
-        .optional("user"),
-        Property("memory", .integer(0...1_048_576), default: "256"),
-        Property("allow-setuid", .boolean, default: "false"),
-        Property("processes", .integer(1...1024), default: "8"),
-        Property("queue", .integer(0...4096), default: "128"),
-        Property("when-full", .choice(HelperPoolSettings.WhenFull.allCases.map(\.rawValue)), default: "refuse"),
-        Property("requests-per-process", .integer(1...1_000_000), default: "1000"),
-        Property("idle-time", .duration, default: "60s"),
-    ]
+    package static let properties: PropertySchema =
+        [
+            .jaasContext(default: "execRealm"),
+            .required("program", .path).naming(.program),
+            .optional("arguments", .list),
+            .optional("service-name"),
+            Property("mode", .choice(["once", "lines"]), default: "once"),
+            Property("timeout", .duration, default: "10s"),
+            Property("allow-setuid", .boolean, default: "false"),
+            Property("processes", .integer(1...1024), default: "8"),
+            Property("requests-per-process", .integer(1...1_000_000), default: "1000"),
+        ] + HelperPoolSettings.properties
 
-    /// The entry of login.conf that checks this realm's users.
-    public let jaasContext: String
+    package let jaasContext: String
     let helpers: ExecHelpers
     let outages: OutageLog
     /// The service that the program is told; nil for the service of the login.
     let serviceName: String?
 
-    /// The authentication type `exec`.
-    public var authType: String { "exec" }
+    package var authType: String { "exec" }
 
-    /// Checks the program and creates the realm; no process is started.
+    /// Checks the program; throws if it is not a regular executable file, or users other than root and the user of this
+    /// program could replace it, or if `user` does not exist, or this program must not change to it.
     ///
-    /// - Parameter properties: The properties of the schema. If the services contain a `RealmLog`, it receives the output
-    ///   of the program, and the causes of outages.
-    /// - Throws: ``BadRealm`` if the program is not a regular executable file, or users other than root and the user of
-    ///   this program could replace it; if `user` does not exist, or this program must not change to it.
-    public init(_ properties: RealmProperties) throws(BadRealm) {
+    /// No process is started.
+    package init(_ properties: RealmProperties) throws(BadRealm) {
         jaasContext = try properties.jaasContext
         serviceName = try properties.optional("service-name")
         let log = properties.services[RealmLog.self]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Passwords
-public import RealmKit
+package import RealmKit
 internal import Synchronization
 
 /// Checks the names and passwords of a ``FileRealm``'s users.
@@ -11,21 +11,16 @@ internal import Synchronization
 ///
 /// If the stack accepts the login, a hash that is weaker than the policy is replaced in the background. The options are
 /// those of `FirstPass`.
-public struct FileLoginModule: PasswordLoginModule {
-    /// `FileLoginModule` and the name of GlassFish's module.
-    public static let moduleNames = ["FileLoginModule", "com.sun.enterprise.security.auth.login.FileLoginModule"]
+package struct FileLoginModule: PasswordLoginModule {
+    package static let moduleNames = ["FileLoginModule", "com.sun.enterprise.security.auth.login.FileLoginModule"]
 
-    /// The settings for sharing the password with the other modules of the stack.
-    public let firstPass: FirstPass
+    package let firstPass: FirstPass
     private let realm: FileRealm
     private let passwords: PasswordService
     private let rehashPassword: SharedState.Key
     private let rehashStored: SharedState.Key
 
-    /// Creates the module for a realm, with the options of `FirstPass`.
-    ///
-    /// - Throws: ``BadModule`` if the program provides no `PasswordService`.
-    public init(realm: FileRealm, options: ModuleOptions) throws(BadModule) {
+    package init(realm: FileRealm, options: ModuleOptions) throws(BadModule) {
         firstPass = try FirstPass(options)
         self.realm = realm
         guard let passwords = realm.passwords else {
@@ -37,7 +32,7 @@ public struct FileLoginModule: PasswordLoginModule {
     }
 
     /// Succeeds if the password matches the hash in the file.
-    public func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
+    package func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
         await realm.files.reload()
         let table = realm.files.table
         let user = table[attempt.username]
@@ -70,7 +65,7 @@ public struct FileLoginModule: PasswordLoginModule {
     }
 
     /// Starts the replacement of a weak hash; `done` if this module succeeded.
-    public func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
+    package func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
         let (password, stored) = cleanUp(attempt)
         guard attempt.succeeded else { return .ignored }
         if let password, let stored, let rehasher = realm.rehasher {
@@ -80,7 +75,7 @@ public struct FileLoginModule: PasswordLoginModule {
     }
 
     /// Removes the shared values; `done` if this module succeeded.
-    public func abort(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
+    package func abort(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
         _ = cleanUp(attempt)
         return attempt.succeeded ? .done : .ignored
     }

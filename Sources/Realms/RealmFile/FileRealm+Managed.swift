@@ -2,19 +2,19 @@
 
 internal import Files
 internal import Passwords
-public import RealmKit
+package import RealmKit
 internal import Synchronization
 
 extension FileRealm: ManagedRealm {
     /// Returns all users in the order of the file.
-    public func users() async throws(RealmError) -> [UserRecord] {
+    package func users() async throws(RealmError) -> [UserRecord] {
         try await files.newest().table.users.map(\.record)
     }
 
     /// Returns the user with a name, in any case if case is ignored.
     ///
     /// If several lines differ in the case of the name, the record has the spelling that was given if a line has it.
-    public func user(_ name: Username) async throws(RealmError) -> UserRecord? {
+    package func user(_ name: Username) async throws(RealmError) -> UserRecord? {
         let version = try await files.newest()
         guard let user = version.table[name] else { return nil }
         var record = user.record
@@ -27,11 +27,10 @@ extension FileRealm: ManagedRealm {
         return record
     }
 
-    /// True with `case-sensitive false`.
-    public var ignoresCase: Bool { !files.settings.readOptions.isCaseSensitive }
+    package var ignoresCase: Bool { !files.settings.readOptions.isCaseSensitive }
 
     /// Returns the users in the order of the file, except users on several lines and users with an unreadable hash.
-    public func exportUsers() async throws(RealmError) -> [NewUser] {
+    package func exportUsers() async throws(RealmError) -> [NewUser] {
         let table = try await files.newest().table
         return table.users.filter { !$0.isAmbiguous && !$0.isBroken }.map { user in
             let hash = user.password.map { table.format == .glassfish ? GlassFishPassword.portable($0.text) : $0.text }
@@ -40,24 +39,23 @@ extension FileRealm: ManagedRealm {
     }
 
     /// Adds a user at the end of the file, with `RESET` instead of a missing hash, or `*` in an htpasswd file.
-    public func add(_ user: UserRecord, hash: String?) async throws(RealmError) {
+    package func add(_ user: UserRecord, hash: String?) async throws(RealmError) {
         try await files.apply(.add(user, hash: hash))
     }
 
     /// Changes the user's line; a disabled user has a `!` before the hash.
-    public func change(_ user: Username, _ changes: UserChanges) async throws(RealmError) {
+    package func change(_ user: Username, _ changes: UserChanges) async throws(RealmError) {
         try await files.apply(.change(user, changes))
     }
 
     /// Removes all lines of the user.
-    public func remove(_ user: Username) async throws(RealmError) {
+    package func remove(_ user: Username) async throws(RealmError) {
         try await files.apply(.remove(user))
     }
 }
 
 extension FileRealm: GroupLookupRealm {
-    /// Returns all groups that users have.
-    public func existingGroups(_ names: [String]) async throws(RealmError) -> [String] {
+    package func existingGroups(_ names: [String]) async throws(RealmError) -> [String] {
         try await users().flatMap(\.groups)
     }
 }

@@ -3,7 +3,7 @@
 internal import Files
 internal import OpenSSLKit
 internal import Passwords
-public import RealmKit
+package import RealmKit
 internal import Synchronization
 
 /// A realm whose users are in a key file of GlassFish or an htpasswd file of Apache.
@@ -19,12 +19,10 @@ internal import Synchronization
 /// `htpasswd`), `case-sensitive` (`true`), `clear-text` (`false`), `rehash` (`false`), `truncated-passwords` (`false`).
 /// It may be used from any thread. The models are `FileRealm` of GlassFish, and `mod_authn_file` and
 /// `mod_authz_groupfile` of Apache.
-public struct FileRealm: Realm {
-    /// `FileRealm` and the name of GlassFish's realm.
-    public static let classNames = ["FileRealm", "com.sun.enterprise.security.auth.realm.file.FileRealm"]
+package struct FileRealm: Realm {
+    package static let classNames = ["FileRealm", "com.sun.enterprise.security.auth.realm.file.FileRealm"]
 
-    /// The properties that are listed above.
-    public static let properties: PropertySchema = [
+    package static let properties: PropertySchema = [
         .jaasContext(default: "fileRealm"),
         .required("file", .path).naming(.passwordHashes),
         .optional("group-file", .path).naming(.users),
@@ -36,23 +34,19 @@ public struct FileRealm: Realm {
         Property("truncated-passwords", .boolean, default: "false"),
     ]
 
-    /// The entry of login.conf that checks this realm's users.
-    public let jaasContext: String
+    package let jaasContext: String
     let files: UserFiles
     let passwords: PasswordService?
     /// Nil if `rehash` is off.
     let rehasher: Rehasher?
 
-    /// The authentication type `file`.
-    public var authType: String { "file" }
+    package var authType: String { "file" }
 
-    /// Reads the files.
+    /// Reads the files; throws if a file cannot be read, other users of the machine may change it, or its format cannot be
+    /// detected.
     ///
-    /// - Parameter properties: The properties of the schema. If the services contain a `RealmLog`, it receives the
-    ///   ``warnings``. A `PasswordService` is needed to check passwords, but not to create the realm.
-    /// - Throws: ``BadRealm`` if the file cannot be read, other users of the machine may change it, or its format
-    ///   cannot be detected.
-    public init(_ properties: RealmProperties) throws(BadRealm) { try self.init(properties, now: FileStamp.systemNow) }
+    /// A `PasswordService` is needed to check passwords, but not to create the realm.
+    package init(_ properties: RealmProperties) throws(BadRealm) { try self.init(properties, now: FileStamp.systemNow) }
 
     init(_ properties: RealmProperties, now: @escaping @Sendable () -> Int) throws(BadRealm) {
         jaasContext = try properties.jaasContext
@@ -97,15 +91,14 @@ public struct FileRealm: Realm {
     }
 
     /// The warnings about ignored lines and other problems of the file in use, each with file and line.
-    public var warnings: [String] { files.table.warnings }
+    package var warnings: [String] { files.table.warnings }
 
-    /// Returns the attributes of a user of the file.
-    public func attributes(of user: Username) async throws(RealmError) -> [UserAttribute] {
+    package func attributes(of user: Username) async throws(RealmError) -> [UserAttribute] {
         try await known(user).attributes
     }
 
     /// Returns the groups of a user of the file; an empty list if the name occurs on several lines.
-    public func groupNames(of user: Username) async throws(RealmError) -> [String] {
+    package func groupNames(of user: Username) async throws(RealmError) -> [String] {
         try await known(user).groups
     }
 
@@ -122,12 +115,12 @@ extension FileRealm: RefreshingRealm {
     /// A change is reported when the file has not changed for one second, or five seconds after the change at the
     /// latest. A file that is written in place may be empty for a moment, and its users must then not be reported as
     /// changed. A hash that this realm has replaced after a login is not reported.
-    public func refresh() async -> ChangedUsers { await files.refresh() }
+    package func refresh() async -> ChangedUsers { await files.refresh() }
 
     /// Returns whether the user may sign in, with a stamp of the hash, the groups and the attributes.
     ///
     /// The state is unknown while the file cannot be used.
-    public func state(of user: Username) async -> UserState {
+    package func state(of user: Username) async -> UserState {
         await files.reload()
         let (table, fault) = files.state.withLock { ($0.version.table, $0.fault) }
         guard fault == nil else { return .unknown }

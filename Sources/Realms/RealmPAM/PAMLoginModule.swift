@@ -2,28 +2,26 @@
 
 internal import HelperProcesses
 internal import PAMMessages
-public import RealmKit
+package import RealmKit
 
 /// Authenticates the users of a ``PAMRealm``: pam_authenticate, pam_acct_mgmt, and pam_chauthtok for an expired password.
 ///
 /// The password answers the first prompt whose input is hidden. Further prompts are shown to the user; HTTP Basic has no
 /// answer to them. The user's groups and full name are those of the system. The options are those of `FirstPass`.
-public struct PAMLoginModule: PasswordLoginModule {
-    /// `PAMLoginModule` and the names of GlassFish's module, oldest first.
-    public static let moduleNames = [
+package struct PAMLoginModule: PasswordLoginModule {
+    /// With the names of GlassFish's module, oldest first.
+    package static let moduleNames = [
         "PAMLoginModule", "com.sun.enterprise.security.auth.login.PamLoginModule",
         "com.sun.enterprise.security.ee.auth.login.PamLoginModule",
         "com.sun.enterprise.security.ee.authentication.glassfish.pam.PamLoginModule",
     ]
 
-    /// The settings for sharing the password with the other modules of the stack.
-    public let firstPass: FirstPass
+    package let firstPass: FirstPass
     private let realm: PAMRealm
     private let userKey: SharedState.Key
     private let passwordKey: SharedState.Key
 
-    /// Creates the module for a realm, with the options of `FirstPass`.
-    public init(realm: PAMRealm, options: ModuleOptions) throws(BadModule) {
+    package init(realm: PAMRealm, options: ModuleOptions) throws(BadModule) {
         firstPass = try FirstPass(options)
         self.realm = realm
         userKey = SharedState.Key("gatehouse.pam.\(options.realmName).user")
@@ -31,7 +29,7 @@ public struct PAMLoginModule: PasswordLoginModule {
     }
 
     /// Succeeds if PAM accepts the user and the account, or if only the password has expired and may be changed.
-    public func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
+    package func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
         guard !password.isEmpty else { return .failed(.wrongCredentials) }
         guard PAMAnswers.isUsable(password) else { return .failed(.unusableCredential) }
         return try await realm.outages.watching { () async throws(LoginFault) in
@@ -56,7 +54,7 @@ public struct PAMLoginModule: PasswordLoginModule {
     ///
     /// This is done in the commit phase, which runs only if the stack accepts the login, and in a transaction of its own, as
     /// passwd(1) does it.
-    public func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
+    package func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
         firstPass.cleanUp(attempt)
         guard attempt.succeeded else { return .ignored }
         // Another module of this realm in the stack must not ask again.

@@ -4,7 +4,7 @@ internal import Bytes
 internal import Files
 internal import Glibc
 internal import HelperProcesses
-public import RealmKit
+package import RealmKit
 internal import Workers
 
 /// A realm whose users are authenticated by PAM, with a service file of the system.
@@ -17,37 +17,30 @@ internal import Workers
 /// `change-expired-password` (`true`), `queue` (128), `when-full` (`refuse`), `idle-time` (`60s`). See
 /// docs/realms/pam.md. It may be used from any thread. The model is `PamRealm` of GlassFish, whose service is always
 /// `sshd`.
-public struct PAMRealm: Realm {
-    /// `PAMRealm` and the names of GlassFish's realm, older and newer.
-    public static let classNames = [
+package struct PAMRealm: Realm {
+    /// With the names of GlassFish's realm, older and newer.
+    package static let classNames = [
         "PAMRealm", "com.sun.enterprise.security.auth.realm.pam.PamRealm",
         "com.sun.enterprise.security.ee.authentication.glassfish.pam.PamRealm",
     ]
 
-    /// True: the realm depends on another system.
-    public static let dependsOnOtherSystems = true
+    package static let dependsOnOtherSystems = true
 
-    /// The properties that are listed above.
-    public static let properties: PropertySchema = [
-        .jaasContext(default: "pamRealm"),
-        .string("service", default: "gatehouse"),
-        // Its files choose the modules that the helpers load.
-        .optional("confdir", .path).naming(.program),
-        .optional("helper", .path).naming(.program),
-        Property("helpers", .integer(1...256), default: "8"),
-        Property("requests-per-helper", .integer(1...1_000_000), default: "200"),
-        Property("timeout", .duration, default: "20s"),
-        Property("prompt-timeout", .duration, default: "60s"),
-        Property("memory", .integer(0...1_048_576), default: "256"),
-        .optional("user"),
-        Property("change-expired-password", .boolean, default: "true"),
-        Property("queue", .integer(0...4096), default: "128"),
-        Property("when-full", .choice(HelperPoolSettings.WhenFull.allCases.map(\.rawValue)), default: "refuse"),
-        Property("idle-time", .duration, default: "60s"),
-    ]
+    package static let properties: PropertySchema =
+        [
+            .jaasContext(default: "pamRealm"),
+            .string("service", default: "gatehouse"),
+            // Its files choose the modules that the helpers load.
+            .optional("confdir", .path).naming(.program),
+            .optional("helper", .path).naming(.program),
+            Property("helpers", .integer(1...256), default: "8"),
+            Property("requests-per-helper", .integer(1...1_000_000), default: "200"),
+            Property("timeout", .duration, default: "20s"),
+            Property("prompt-timeout", .duration, default: "60s"),
+            Property("change-expired-password", .boolean, default: "true"),
+        ] + HelperPoolSettings.properties
 
-    /// The entry of login.conf that checks this realm's users.
-    public let jaasContext: String
+    package let jaasContext: String
     let helpers: PAMHelpers
     let outages: OutageLog
     let service: String
@@ -55,16 +48,13 @@ public struct PAMRealm: Realm {
     let promptTimeout: Duration
     let mayChangePassword: Bool
 
-    /// The authentication type `pam`.
-    public var authType: String { "pam" }
+    package var authType: String { "pam" }
 
-    /// Checks the helper program and the service, and creates the realm; no process is started.
+    /// Checks the helper program and the service; throws if the helper program is missing, the service has no file, other
+    /// users could replace one of them, or `user` cannot be used.
     ///
-    /// - Parameter properties: The properties of the schema. If the services contain a `RealmLog`, it receives the output
-    ///   of the modules.
-    /// - Throws: ``BadRealm`` if the helper program is missing, the service has no file, other users could replace one of
-    ///   them, or `user` cannot be used.
-    public init(_ properties: RealmProperties) throws(BadRealm) {
+    /// No process is started.
+    package init(_ properties: RealmProperties) throws(BadRealm) {
         jaasContext = try properties.jaasContext
         service = try properties.string("service")
         folder = properties.has("confdir") ? try Self.folder(try properties.string("confdir")) : nil
@@ -138,11 +128,10 @@ public struct PAMRealm: Realm {
         }
     }
 
-    /// Returns the groups of a user of the system.
-    public func groupNames(of user: Username) async throws(RealmError) -> [String] { try await find(user).groups }
+    package func groupNames(of user: Username) async throws(RealmError) -> [String] { try await find(user).groups }
 
     /// Returns the full name of a user of the system, as the attribute `displayName`.
-    public func attributes(of user: Username) async throws(RealmError) -> [UserAttribute] {
+    package func attributes(of user: Username) async throws(RealmError) -> [UserAttribute] {
         try await find(user).attributes
     }
 

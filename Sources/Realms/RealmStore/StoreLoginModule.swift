@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Passwords
-public import RealmKit
+package import RealmKit
 internal import Store
 
 /// Checks names and passwords against the embedded store.
@@ -9,15 +9,11 @@ internal import Store
 /// Every login runs the same queries and computes one hash of each cost. The time of a rejected login therefore does
 /// not reveal the reason, such as an unknown user, a disabled user or a wrong password. The options are those of
 /// ``FirstPass``.
-public struct StoreLoginModule: PasswordLoginModule {
-    /// The settings for sharing the password with the other modules of the stack.
-    public let firstPass: FirstPass
+package struct StoreLoginModule: PasswordLoginModule {
+    package let firstPass: FirstPass
     private let realm: StoreRealm
 
-    /// Creates the module for a realm, with the options of ``FirstPass``.
-    ///
-    /// - Throws: ``BadModule`` for options that are not valid.
-    public init(realm: StoreRealm, options: ModuleOptions) throws(BadModule) {
+    package init(realm: StoreRealm, options: ModuleOptions) throws(BadModule) {
         self.realm = realm
         firstPass = try FirstPass(options)
     }
@@ -25,7 +21,7 @@ public struct StoreLoginModule: PasswordLoginModule {
     /// Succeeds if the user exists and may sign in, and the password matches.
     ///
     /// A user who must change the password is asked for a new one; HTTP Basic has no answer to that.
-    public func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
+    package func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
         let found: StoredLogin
         do throws(StoreFault) {
             found = try await realm.store.login(try await realm.storedName(of: attempt.username), in: realm.name)
@@ -82,7 +78,7 @@ public struct StoreLoginModule: PasswordLoginModule {
     /// longer time of a rejected login, would reveal that the password was correct.
     ///
     /// If a weak hash cannot be replaced, the login still succeeds; if a new password cannot be stored, it fails.
-    public func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
+    package func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
         let shared = attempt.shared
         firstPass.cleanUp(attempt)
         guard attempt.succeeded else { return .ignored }

@@ -2,35 +2,34 @@
 
 internal import Bytes
 internal import Passwords
-public import RealmKit
+package import RealmKit
 internal import Store
 internal import Synchronization
 
 /// The users of the realm for `gatehouse user` and for imports.
 extension StoreRealm {
-    /// Returns all users, sorted by name.
-    public func users() async throws(RealmError) -> [UserRecord] { try await exportUsers().map(\.record) }
+    package func users() async throws(RealmError) -> [UserRecord] { try await exportUsers().map(\.record) }
 
     /// Returns all users with their hashes, sorted by name.
-    public func exportUsers() async throws(RealmError) -> [NewUser] {
+    package func exportUsers() async throws(RealmError) -> [NewUser] {
         let users = try await mappingFaults { [store, name] () async throws(StoreFault) in
             try await store.users(of: name)
         }
         return users.map { NewUser($0.record, hash: $0.hash) }
     }
 
-    /// Adds a user.
-    public func add(_ user: UserRecord, hash: String?) async throws(RealmError) {
+    package func add(_ user: UserRecord, hash: String?) async throws(RealmError) {
         try await add(all: [NewUser(user, hash: hash)])
     }
 
     /// Adds users, or none if one of them cannot be added.
-    public func add(all users: [NewUser], progress: @escaping @Sendable (Int) -> Void) async throws(RealmError) {
+    package func add(all users: [NewUser], progress: @escaping @Sendable (Int) -> Void) async throws(RealmError) {
         try await add(from: UserArray(users), progress: progress)
     }
 
     /// Adds the users of a source in one transaction of the store, or none if one of them cannot be added.
-    public func add(from source: any UserSource, progress: @escaping @Sendable (Int) -> Void) async throws(RealmError) {
+    package func add(from source: any UserSource, progress: @escaping @Sendable (Int) -> Void) async throws(RealmError)
+    {
         // The store would report an error of the source as an error of the store.
         let failure = Mutex<RealmError?>(nil)
         do throws(RealmError) {
@@ -70,8 +69,7 @@ extension StoreRealm {
         return rows
     }
 
-    /// Changes a user.
-    public func change(_ user: Username, _ changes: UserChanges) async throws(RealmError) {
+    package func change(_ user: Username, _ changes: UserChanges) async throws(RealmError) {
         var changes = changes
         if let groups = changes.groups { changes.groups = try Self.checked(groups) }
         let cost = try cost(changes.hash)
@@ -101,8 +99,7 @@ extension StoreRealm {
         guard isReplaced else { throw .unavailable("the user \(user) was changed meanwhile") }
     }
 
-    /// Removes a user.
-    public func remove(_ user: Username) async throws(RealmError) {
+    package func remove(_ user: Username) async throws(RealmError) {
         try await mappingFaults { [self] () async throws(StoreFault) in
             try await store.remove(try await storedName(of: user), from: name)
         }

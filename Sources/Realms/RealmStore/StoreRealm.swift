@@ -2,7 +2,7 @@
 
 internal import OpenSSLKit
 internal import Passwords
-public import RealmKit
+package import RealmKit
 internal import Store
 internal import Synchronization
 
@@ -16,19 +16,16 @@ internal import Synchronization
 /// (`false`). With `rehash`, a hash that is weaker than the policy is replaced when its user signs in. With
 /// `case-sensitive false`, names that differ in case are the same user, who is signed in with the stored name. With
 /// `truncated-passwords true`, a hash that covers only a part of a longer password accepts it once, and is replaced.
-public final class StoreRealm: ManagedRealm, RefreshingRealm, GroupLookupRealm {
-    /// The properties `jaas-context`, `rehash`, `case-sensitive` and `truncated-passwords`.
-    public static let properties: PropertySchema = [
+package final class StoreRealm: ManagedRealm, RefreshingRealm, GroupLookupRealm {
+    package static let properties: PropertySchema = [
         .jaasContext(default: "storeRealm"),
         Property("rehash", .boolean, default: "true"),
         Property("case-sensitive", .boolean, default: "true"),
         Property("truncated-passwords", .boolean, default: "false"),
     ]
 
-    /// The entry of login.conf that checks this realm's users.
-    public let jaasContext: String
-    /// The realm's name in realms.conf.
-    public let name: String
+    package let jaasContext: String
+    package let name: String
     let store: GatehouseStore
     let passwords: PasswordService
     let rules: NewPasswordRules
@@ -47,16 +44,11 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm, GroupLookupRealm {
         var hasFailed = false
     }
 
-    /// The authentication type `embedded store`.
-    public var authType: String { "embedded store" }
+    package var authType: String { "embedded store" }
 
-    /// Creates the realm.
-    ///
-    /// - Parameter properties: The properties of ``properties``. The services must contain a `LazyStore`, a
-    ///   `PasswordService` and a `WallClock`.
-    /// - Throws: ``BadRealm`` if the program provides no store, the store cannot be opened, or names of users differ in
-    ///   case only although case is ignored.
-    public init(_ properties: RealmProperties) throws(BadRealm) {
+    /// Creates the realm; throws if the program provides no store, the store cannot be opened, or names of users differ in
+    /// case only although case is ignored.
+    package init(_ properties: RealmProperties) throws(BadRealm) {
         jaasContext = try properties.jaasContext
         rehashes = try properties.boolean("rehash")
         isCaseSensitive = try properties.boolean("case-sensitive")
@@ -92,8 +84,7 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm, GroupLookupRealm {
         }
     }
 
-    /// True with `case-sensitive false`.
-    public var ignoresCase: Bool { !isCaseSensitive }
+    package var ignoresCase: Bool { !isCaseSensitive }
 
     /// Returns the name of a user as it is stored; the name itself if there is no such user.
     func storedName(of user: Username) async throws(StoreFault) -> Username {
@@ -108,30 +99,26 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm, GroupLookupRealm {
         }
     }
 
-    /// Returns the user with a name, with groups, state and attributes.
-    public func user(_ name: Username) async throws(RealmError) -> UserRecord? {
+    package func user(_ name: Username) async throws(RealmError) -> UserRecord? {
         try await storedUser(name)?.record
     }
 
-    /// Returns the groups of a user in the store.
-    public func groupNames(of user: Username) async throws(RealmError) -> [String] {
+    package func groupNames(of user: Username) async throws(RealmError) -> [String] {
         guard let stored = try await storedUser(user) else { throw .noSuchUser(user) }
         return stored.record.groups
     }
 
-    /// Returns the attributes of a user in the store.
-    public func attributes(of user: Username) async throws(RealmError) -> [UserAttribute] {
+    package func attributes(of user: Username) async throws(RealmError) -> [UserAttribute] {
         guard let stored = try await storedUser(user) else { throw .noSuchUser(user) }
         return stored.record.attributes
     }
 
-    /// Returns all groups that users have.
-    public func existingGroups(_ names: [String]) async throws(RealmError) -> [String] {
+    package func existingGroups(_ names: [String]) async throws(RealmError) -> [String] {
         try await mappingFaults { [store, name] () async throws(StoreFault) in try await store.groups(of: name) }
     }
 
     /// Returns the users who have changed since the last call; all at the first call, and if the store cannot be read.
-    public func refresh() async -> ChangedUsers {
+    package func refresh() async -> ChangedUsers {
         let last = lastCheck.withLock { $0.number }
         do throws(StoreFault) {
             let (number, users) = try await store.changes(in: name, after: last)
@@ -153,7 +140,7 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm, GroupLookupRealm {
     /// Returns whether the user may sign in, with a stamp of the hash, the groups, the attributes and the expiry.
     ///
     /// The state is unknown while the store cannot be read.
-    public func state(of user: Username) async -> UserState {
+    package func state(of user: Username) async -> UserState {
         let stored: StoredUser?
         do throws(StoreFault) {
             stored = try await store.user(user, in: name)

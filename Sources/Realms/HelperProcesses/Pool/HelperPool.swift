@@ -7,19 +7,14 @@ package import Workers
 
 /// The limits of the helper processes of one realm.
 package struct HelperPoolSettings: Sendable, Hashable {
-    /// The request that is rejected when the queue is full; of those of a user, one of the source with the most of them.
-    package enum WhenFull: String, Sendable, Hashable, CaseIterable {
-        /// The new request; if another source or user has more waiting requests, the newest request of that one.
-        case refuse
-        /// The oldest request of the source or user with the most waiting requests.
-        case cancelOldest = "cancel-oldest"
-    }
-
     /// The maximum number of processes, each with a thread.
     package var processes = 8
     /// The maximum number of waiting requests.
     package var queue = 128
-    package var whenFull = WhenFull.refuse
+    /// True to reject the oldest request of the source or user with the most waiting requests when the queue is full; false
+    /// to reject the new request or, if another source or user has more of them, the newest request of that one; of the
+    /// requests of a user, one of the source with the most.
+    var cancelsOldest = false
     /// The time for a request, from its arrival to its answer.
     package var timeout = Duration.seconds(10)
     /// The number of requests after which a process is replaced; 1 for a process per request.
@@ -57,7 +52,7 @@ package final class HelperPool: Sendable {
             count: settings.processes,
             queue: settings.queue,
             wait: settings.timeout.nanoseconds,
-            cancelsOldest: settings.whenFull == .cancelOldest,
+            cancelsOldest: settings.cancelsOldest,
             unlimitedSource: ClientNetwork.source(nil),
             now: { MonotonicTime.now }
         )
@@ -158,6 +153,15 @@ package final class HelperPool: Sendable {
 }
 
 extension HelperPoolSettings {
+    /// The properties of all realms with helpers; the number of processes and of requests to one have other names.
+    package static let properties: PropertySchema = [
+        .optional("user"),
+        Property("memory", .integer(0...1_048_576), default: "256"),
+        Property("queue", .integer(0...4096), default: "128"),
+        Property("when-full", .choice(["refuse", "cancel-oldest"]), default: "refuse"),
+        Property("idle-time", .duration, default: "60s"),
+    ]
+
     /// Reads the properties `processes`, `queue`, `when-full`, `timeout`, `requests-per-process` and `idle-time`.
     package init(
         _ properties: RealmProperties,
@@ -168,7 +172,7 @@ extension HelperPoolSettings {
         self.processes = try properties.integer(processes)
         self.requestsPerProcess = try properties.integer(requestsPerProcess)
         queue = try properties.integer("queue")
-        whenFull = WhenFull(rawValue: try properties.string("when-full")) ?? .refuse
+        cancelsOldest = try properties.string("when-full") == "cancel-oldest"
         timeout = try Self.time("timeout", of: properties)
         idleTime = try Self.time("idle-time", of: properties)
     }

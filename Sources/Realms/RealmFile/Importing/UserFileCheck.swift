@@ -3,11 +3,11 @@
 internal import Bytes
 internal import Files
 internal import Passwords
-public import RealmKit
+package import RealmKit
 
 extension FileRealm: UserFileRealm {
     /// Checks a key file of GlassFish, or an htpasswd file and its group file of at most 64 MiB.
-    public static func checkFile(
+    package static func checkFile(
         _ file: String,
         groupFile: String?,
         format: String?,
