@@ -40,38 +40,25 @@ extension ConfigurationBuilder {
     }
 }
 
-/// The host of an address to listen on.
-private enum BoundHost: Equatable {
-    /// All addresses of a family.
-    case all(isIPv4: Bool)
-    case address(NetworkAddress)
-    /// A name, or an address with a zone.
-    case name(UTF8Text, isIPv6: Bool)
+/// The host of an address to listen on: an address, or a name, which may be an address with a zone.
+private struct BoundHost: Equatable {
+    private let address: NetworkAddress?
+    private let name: UTF8Text
 
     init(_ host: String) {
-        let isIPv6 = host.utf8.contains(UInt8(ascii: ":"))
-        guard !host.utf8.contains(UInt8(ascii: "%")), let address = NetworkAddress(host[...]) else {
-            self = .name(UTF8Text(host.lowercased()), isIPv6: isIPv6)
-            return
-        }
-        self = address.isUnspecified ? .all(isIPv4: address.isIPv4Mapped) : .address(address)
+        address = host.utf8.contains(UInt8(ascii: "%")) ? nil : NetworkAddress(host[...])
+        name = UTF8Text(address == nil ? host.lowercased() : "")
     }
 
     /// True for IPv4, false for IPv6, and nil for a name.
-    var isIPv4: Bool? {
-        switch self {
-        case .all(let isIPv4): isIPv4
-        case .address(let address): address.isIPv4Mapped
-        case .name(_, let isIPv6): isIPv6 ? false : nil
-        }
+    private var isIPv4: Bool? {
+        if let address { return address.isIPv4Mapped }
+        return name.string.utf8.contains(UInt8(ascii: ":")) ? false : nil
     }
 
     /// Returns whether a socket on this host takes the connections to another.
     func includes(_ other: BoundHost, _ isDualStack: Bool) -> Bool {
-        switch self {
-        case .all(isIPv4: true): other.isIPv4 == true
-        case .all(isIPv4: false): isDualStack || other.isIPv4 == false
-        case .address, .name: false
-        }
+        guard let address, address.isUnspecified else { return false }
+        return address.isIPv4Mapped ? other.isIPv4 == true : isDualStack || other.isIPv4 == false
     }
 }

@@ -187,40 +187,31 @@ extension Block {
         for translations: Translations,
         _ parse: (String) throws(BadWord) -> String
     ) -> LocalizedText? {
-        var standard: (place: SourceRange, text: String?)?
+        // The tag of the text without a language is empty.
         var texts: [String: String] = [:]
         var places: [String: SourceRange] = [:]
         for statement in all(keyword) {
             guard builder.hasNoBlock(statement) else { continue }
-            let (place, words) = (statement.keyword.range, statement.arguments)
+            let words = statement.arguments
             guard let last = words.last, words.count <= 2, words.dropFirst().allSatisfy({ !$0.beginsLine }) else {
                 builder.reportCount(of: statement, expected: "one text, or a language and a text")
                 continue
             }
-            guard words.count == 2 else {
-                if let first = standard?.place {
-                    builder.reportSecond(keyword, at: place, first: first)
-                } else {
-                    standard = (place, builder.value(of: last, parse))
-                }
-                continue
-            }
-            guard let tag = language(words[0], among: translations) else { continue }
+            guard let tag = words.count == 1 ? "" : language(words[0], among: translations) else { continue }
             if let first = places[tag] {
-                builder.reportSecond("\(keyword) \(tag)", at: place, first: first)
+                let name = tag.isEmpty ? keyword : "\(keyword) \(tag)"
+                builder.reportSecond(name, at: statement.keyword.range, first: first)
                 continue
             }
-            places[tag] = place
+            places[tag] = statement.keyword.range
             texts[tag] = builder.value(of: last, parse)
         }
-        guard let standard else {
-            if let statement = first(keyword), !texts.isEmpty {
-                let hint = "add \(keyword) TEXT; without a language"
-                builder.error(at: statement.keyword.range, "\(keyword) has no text for all other languages", hint: hint)
-            }
-            return nil
+        let standard = texts.removeValue(forKey: "")
+        if places[""] == nil, !texts.isEmpty, let statement = first(keyword) {
+            let hint = "add \(keyword) TEXT; without a language"
+            builder.error(at: statement.keyword.range, "\(keyword) has no text for all other languages", hint: hint)
         }
-        return standard.text.map { LocalizedText($0, translations: texts) }
+        return standard.map { LocalizedText($0, translations: texts) }
     }
 
     /// Returns the tag of a language of the pages in lower case; reports any other word.

@@ -70,7 +70,7 @@ public struct ConfigurationLoader: Sendable {
         log.add(parsed.diagnostics)
         let builder = ConfigurationBuilder(text, loader: self, log: log)
         let configuration = builder.build(parsed.partial)
-        let diagnostics = parsed.hasErrors ? SyntaxErrors(parsed, in: text).withIndependent(log) : log.diagnostics
+        let diagnostics = parsed.hasErrors ? log.diagnostics(after: parsed, in: text) : log.diagnostics
         return (configuration, ConfigurationErrors(diagnostics))
     }
 

@@ -52,25 +52,16 @@ final class DiagnosticLog {
         texts[text.name] = text
     }
 
-    /// Returns whether a mistake in another statement may be the cause of an error.
-    func isAboutOtherStatements(_ diagnostic: Diagnostic) -> Bool { dependent.contains(diagnostic) }
-
     func add(_ diagnostics: [Diagnostic]) { diagnostics.forEach { add($0) } }
 }
 
-/// The syntax errors of a realms.conf, and the lines about which the linker cannot say anything because of them.
-///
-/// A statement with a syntax error is hidden, because an error of the linker there may be a consequence. After an error
-/// that belongs to no statement, such as an unexpected `}`, all lines are hidden. An extra `;` hides nothing.
-struct SyntaxErrors {
-    private let diagnostics: [Diagnostic]
-    private let file: String
-    private let hidden: Set<ClosedRange<Int>>
-
-    init(_ parsed: Parsed<[Statement]>, in text: SourceText) {
-        diagnostics = parsed.diagnostics
-        // As diagnostics have it.
-        file = text.error(at: .none, "").file
+extension DiagnosticLog {
+    /// Returns the syntax errors of a realms.conf and the errors of the linker that do not depend on them, in the order of
+    /// the lines, with those of other files at the end.
+    ///
+    /// A statement with a syntax error is hidden, because an error of the linker there may be a consequence. After an error
+    /// that belongs to no statement, such as an unexpected `}`, all lines are hidden. An extra `;` hides nothing.
+    func diagnostics(after parsed: Parsed<[Statement]>, in text: SourceText) -> [Diagnostic] {
         let errors = parsed.diagnostics.filter { $0.severity == .error }
         let statements = parsed.partial.map { statement in
             text.location(of: statement.range.start).line...text.location(of: statement.range.end).line
@@ -78,27 +69,23 @@ struct SyntaxErrors {
         // There are at most a hundred errors. Many statements of one line are one range.
         var hidden = Set(statements.filter { lines in errors.contains { lines.contains($0.line) } })
         let outside = errors.first { error in
-            // An extra `;` has no effect on other statements.
             error.message != "unexpected `;`" && !statements.contains { $0.contains(error.line) }
         }
         if let outside { hidden.insert(outside.line...Int.max) }
-        self.hidden = hidden
-    }
 
-    /// Returns the syntax errors and the errors of the linker that do not depend on them, in the order of the lines, with
-    /// those of other files at the end.
-    func withIndependent(_ log: DiagnosticLog) -> [Diagnostic] {
-        let own = Set(diagnostics)
-        let independent = log.diagnostics.filter { diagnostic in
-            diagnostic.severity == .error && !own.contains(diagnostic)
-                && !log.isAboutOtherStatements(diagnostic)
-                && !(diagnostic.file.utf8.elementsEqual(file.utf8) && hidden.contains { $0.contains(diagnostic.line) })
+        // As diagnostics have it.
+        let file = text.error(at: .none, "").file
+        let isHere = { (diagnostic: Diagnostic) in diagnostic.file.utf8.elementsEqual(file.utf8) }
+        let own = Set(parsed.diagnostics)
+        let independent = diagnostics.filter { diagnostic in
+            diagnostic.severity == .error && !own.contains(diagnostic) && !dependent.contains(diagnostic)
+                && !(isHere(diagnostic) && hidden.contains { $0.contains(diagnostic.line) })
         }
-        let all = (diagnostics + independent).enumerated()
-        let here = all.filter { $0.element.file.utf8.elementsEqual(file.utf8) }.sorted { first, second in
+        let all = (parsed.diagnostics + independent).enumerated()
+        let here = all.filter { isHere($0.element) }.sorted { first, second in
             (first.element.line, first.element.column, first.offset)
                 < (second.element.line, second.element.column, second.offset)
         }
-        return here.map(\.element) + all.map(\.element).filter { !$0.file.utf8.elementsEqual(file.utf8) }
+        return here.map(\.element) + all.map(\.element).filter { !isHere($0) }
     }
 }

@@ -136,18 +136,13 @@ extension Block {
             return policy
         } catch {
             // The error is shown at the first word that causes it.
-            let place = words.indices.first { Self.fault(texts[...$0]) == error } ?? 0
-            builder.error(at: words[place].range, "hash \(error)")
+            let place = words.indices.first { last in
+                let beginning = Result { () throws(BadValue) in try HashPolicy(words: Array(texts[...last])) }
+                guard case .failure(let fault) = beginning else { return false }
+                return fault == error
+            }
+            builder.error(at: words[place ?? 0].range, "hash \(error)")
             return nil
-        }
-    }
-
-    private static func fault(_ words: ArraySlice<String>) -> BadValue? {
-        do throws(BadValue) {
-            _ = try HashPolicy(words: Array(words))
-            return nil
-        } catch {
-            return error
         }
     }
 }
