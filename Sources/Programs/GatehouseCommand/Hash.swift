@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import Bytes
 internal import CommandSupport
 internal import Glibc
 internal import Passwords
@@ -48,8 +49,7 @@ extension GatehouseOptions {
             let clock = SystemClock()
             let calibration = Calibration(target: .milliseconds(time)) { .nanoseconds(clock.now) }
             let found = try calibration.argon2id(memory: memory << 20)
-            let (seconds, attoseconds) = found.time.components
-            let taken = seconds * 1000 + attoseconds / 1_000_000_000_000_000
+            let taken = found.time.nanoseconds / 1_000_000
             GatehouseCommand.print("# \(taken) ms for a check on one processor of this machine")
             if found.time > .milliseconds(time) {
                 GatehouseCommand.print("# this is longer than --time; cheaper parameters would be too weak")

@@ -54,22 +54,19 @@ extension GatehouseOptions {
             } else {
                 let services = GatehouseCommand.services(.existingOnly)
                 let (configuration, found) = try options.loadPartially(kinds, services: services)
+                errors = found.map { CommandError(.configuration, $0.description) }
+                // Without a readable listen statement, another server may answer at the default address.
+                if let errors, configuration.server.listen.first?.isDefault != false { throw errors }
                 if let found {
-                    // Without a readable listen statement, another server may answer at the default address.
-                    guard configuration.server.listen.first?.isDefault == false else {
-                        throw CommandError(.configuration, found.description)
-                    }
-                    errors = CommandError(.configuration, found.description)
                     let first = found.diagnostics.first { $0.severity == .error }?.logLine ?? ""
                     warnings.append("the server could not be started again with the configuration: \(first)")
                 } else {
                     warnings = ExpiringCertificates(configuration, files: .system).warnings(at: .system).map(\.message)
                 }
-                do {
-                    asked = try Self.address(of: configuration)
-                } catch {
-                    throw errors ?? error
+                guard let address = Self.address(of: configuration) else {
+                    throw errors ?? CommandError(.usage, "the configuration has no port; use --address HOST:PORT")
                 }
+                asked = address
             }
             let url = "https://\(asked)/health"
             let answer: HTTPSProbe
@@ -93,10 +90,9 @@ extension GatehouseOptions {
             for text in warnings { GatehouseCommand.print("warning: \(Printable.line(text))") }
         }
 
-        private static func address(of configuration: Configuration) throws -> String {
-            guard let address = configuration.server.listen.first?.value, address.port != 0 else {
-                throw CommandError(.usage, "the configuration has no port; use --address HOST:PORT")
-            }
+        /// The first address of the configuration; nil if it has no port.
+        private static func address(of configuration: Configuration) -> String? {
+            guard let address = configuration.server.listen.first?.value, address.port != 0 else { return nil }
             // A server that listens on all addresses of the machine also listens on the loopback address.
             let host = ["0.0.0.0": "127.0.0.1", "::": "::1"][address.host] ?? address.host
             return "\(ServerSettings.Address(host: host, port: address.port))"
