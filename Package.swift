@@ -103,13 +103,12 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
         "ConfiguredTLS": ["Bytes", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit", "Store"],
         "Gatehouse": [
             "AccessControl", "Bytes", "ConfiguredTLS", "HTTPLimits", "HTTPServer", "LoginConf", "NIOOpenSSL",
-            "OpenSSLKit", "RealmConfiguration", "RealmKit", "Sessions", "SignIn", "CoreMetrics", "Hummingbird",
-            "HummingbirdCore", "HTTPTypes", "ServiceLifecycle", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix",
-            "UnixSignals",
+            "OpenSSLKit", "RealmConfiguration", "RealmKit", "Sessions", "SignIn", "CoreMetrics", "HTTPTypes",
+            "ServiceLifecycle", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "UnixSignals",
         ],
         "HTTPServer": [
-            "Bytes", "HTTPLimits", "NIOOpenSSL", "OpenSSLKit", "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOHPACK",
-            "NIOHTTP2", "NIOPosix",
+            "Bytes", "HTTPLimits", "NIOOpenSSL", "OpenSSLKit", "HTTPTypes", "NIOCore", "NIOHPACK", "NIOHTTP2",
+            "NIOPosix",
         ],
         "HummingbirdRealms": [
             "AccessControl", "Bytes", "ConfiguredTLS", "LoginConf", "NIOOpenSSL", "OpenSSLKit", "RealmConfiguration",
@@ -118,8 +117,7 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
         ],
         "SignIn": [
             "AccessControl", "Bytes", "LoginConf", "OpenSSLKit", "Passwords", "RealmConfiguration", "RealmKit",
-            "Sessions", "Store", "Throttle", "CoreMetrics", "HummingbirdCore", "HTTPTypes", "Logging", "Mustache",
-            "NIOCore",
+            "Sessions", "Store", "Throttle", "CoreMetrics", "HTTPTypes", "Logging", "Mustache", "NIOCore",
         ],
     ],
     "Sources/Programs": [

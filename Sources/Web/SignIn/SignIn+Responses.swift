@@ -3,30 +3,11 @@
 internal import AccessControl
 internal import Bytes
 internal import HTTPTypes
-package import HummingbirdCore
 internal import NIOCore
-package import RealmKit
-
-/// A response, with what the log line of its request needs.
-package struct LoggedResponse: Sendable {
-    package var response: Response
-    package var report: LoginReport?
-    /// The user of the session, if there is one.
-    package var user: SignedInUser?
-    /// A remark, such as the name of the program that used the realm API.
-    package var remark = ""
-    /// The rule of the page that a refused sign-in was for; empty if there is none.
-    package var rule = ""
-
-    init(_ response: Response, user: SignedInUser? = nil, report: LoginReport? = nil) {
-        self.response = response
-        self.user = user
-        self.report = report
-    }
-}
+internal import RealmKit
 
 struct RejectedForm: Error {
-    let response: LoggedResponse
+    let response: RenderedResponse
 }
 
 extension SignIn {
@@ -36,11 +17,12 @@ extension SignIn {
         cookies: [String] = [],
         user: SignedInUser? = nil,
         report: LoginReport? = nil
-    ) -> LoggedResponse {
+    ) -> RenderedResponse {
         let representation = Representation(for: request.fields, in: context.translations)
         var rendered = page.rendered(as: representation, in: context)
-        for cookie in cookies { rendered.head.headerFields.append(HTTPField(name: .setCookie, value: cookie)) }
-        return LoggedResponse(rendered.response(isHead: request.method == "HEAD"), user: user, report: report)
+        rendered.head.headerFields.add(cookies)
+        (rendered.user, rendered.report) = (user, report)
+        return rendered
     }
 
     /// Returns a redirect with status 303: the browser requests the location by GET (RFC 9110 section 15.4.4).
@@ -50,7 +32,7 @@ extension SignIn {
         cookies: [String] = [],
         user: SignedInUser? = nil,
         report: LoginReport? = nil
-    ) -> LoggedResponse {
+    ) -> RenderedResponse {
         var page = Page(status: .seeOther, title: .key(.continue), lines: [.key(.continue)])
         page.headers[.location] = location
         page.parts = [.link(to: location, .key(.continue))]
@@ -67,19 +49,18 @@ extension SignIn {
         cookies: [String] = [],
         user: SignedInUser? = nil,
         report: LoginReport? = nil
-    ) -> LoggedResponse {
+    ) -> RenderedResponse {
         var headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
         if usesCookies { headers[.vary] = "Cookie" }
         context.security.add(to: &headers)
-        for cookie in cookies { headers.append(HTTPField(name: .setCookie, value: cookie)) }
+        headers.add(cookies)
         if usesCookies, status == .unauthorized {
             let challenge = Challenge(realm: realms.first ?? "", schemes: [.form])
             challenge.add(to: &headers, signInAt: context.links.page)
         }
         if status == .serviceUnavailable { headers[.retryAfter] = "5" }
         let body = ByteBuffer(bytes: value.bytes(.web) + [UInt8(ascii: "\n")])
-        let rendered = RenderedResponse(HTTPResponse(status: status, headerFields: headers), body: body)
-        return LoggedResponse(rendered.response(isHead: request.method == "HEAD"), user: user, report: report)
+        return RenderedResponse(status, headers, body: body, user: user, report: report)
     }
 
     func error(
@@ -89,12 +70,12 @@ extension SignIn {
         cookies: [String] = [],
         user: SignedInUser? = nil,
         report: LoginReport? = nil
-    ) -> LoggedResponse {
+    ) -> RenderedResponse {
         json(["error": .text(code)], status: status, to: request, cookies: cookies, user: user, report: report)
     }
 
     /// Returns a response of the session API with status 400 and a reason.
-    func malformed(_ reason: String, to request: WebRequest) -> LoggedResponse {
+    func malformed(_ reason: String, to request: WebRequest) -> RenderedResponse {
         json(["error": .text("malformed"), "reason": .text(reason)], status: .badRequest, to: request)
     }
 
@@ -115,5 +96,11 @@ extension SignIn {
         } else {
             page.lines.append(.verbatim(text))
         }
+    }
+}
+
+extension HTTPFields {
+    mutating func add(_ cookies: [String]) {
+        for cookie in cookies { append(HTTPField(name: .setCookie, value: cookie)) }
     }
 }

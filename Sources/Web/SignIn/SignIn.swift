@@ -85,7 +85,7 @@ package final class SignIn: Sendable {
     }
 
     /// Answers a request for a page or the session API.
-    package func respond(at route: Route, to request: WebRequest) async -> LoggedResponse {
+    package func respond(at route: Route, to request: WebRequest) async -> RenderedResponse {
         let allowed = route.methods
         guard allowed.contains(request.method) else { return render(.methodNotAllowed(allowed), to: request) }
         if !request.isSafe, request.isCrossOrigin { return render(.crossOrigin, to: request) }
@@ -98,7 +98,7 @@ package final class SignIn: Sendable {
         }
     }
 
-    private func response(at route: Route, to request: WebRequest) async throws(RejectedForm) -> LoggedResponse {
+    private func response(at route: Route, to request: WebRequest) async throws(RejectedForm) -> RenderedResponse {
         switch route {
         // A script or a service worker of the application must not read or send the page, and a frame of another host
         // must not start a hand-over without the user. A service worker that passes on the request of the browser
@@ -127,7 +127,7 @@ package final class SignIn: Sendable {
 
     /// Returns the response to a sign-in whose host is invalid, because a session belongs to a host; nil for other
     /// requests.
-    private func rejectionWithoutHost(_ route: Route, request: WebRequest) -> LoggedResponse? {
+    private func rejectionWithoutHost(_ route: Route, request: WebRequest) -> RenderedResponse? {
         switch route {
         case .signIn, .step: request.isSafe ? nil : render(.badRequest(.key(.invalidHost)), to: request)
         case .session:

@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test func `a token that was made before the clock was set back is not sent again`() throws {
-        let response = PreparedResponse(RenderedResponse(.init(status: .ok)))
+        let response = PreparedResponse(RenderedResponse(.ok))
         let cached = TokenResponse(response, for: "app.example", at: 1000)
         #expect((1000...1014).allSatisfy { cached.isCurrent(for: "app.example", at: $0) })
         #expect(![999, 0, 1015, 2000].contains { cached.isCurrent(for: "app.example", at: $0) })

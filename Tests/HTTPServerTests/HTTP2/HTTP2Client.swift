@@ -2,7 +2,6 @@
 
 import HTTPLimits
 import HTTPTypes
-import HummingbirdCore
 import NIOCore
 import NIOEmbedded
 import NIOHPACK

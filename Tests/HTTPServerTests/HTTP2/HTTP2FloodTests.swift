@@ -2,7 +2,6 @@
 
 import HTTPLimits
 import HTTPTypes
-import HummingbirdCore
 import NIOCore
 import NIOEmbedded
 import NIOHPACK
@@ -138,7 +137,7 @@ struct HTTP2FloodTests {
         let (client, loop) = try EmbeddedChannel.client { _, _ in
             .deferred { _ in
                 hasBegun.note()
-                return Response(status: .ok)
+                return .text("")
             }
         }
         let streams = try (0..<20).map { _ in try client.request(HTTP2Client.post("/"), ends: false) }
@@ -156,7 +155,7 @@ struct HTTP2FloodTests {
         let (client, _) = try EmbeddedChannel.client(limits) { _, _ in
             .deferred { _ in
                 hasBegun.note()
-                return Response(status: .ok)
+                return .text("")
             }
         }
         let announced = try client.request(HTTP2Client.post("/", [("content-length", "65537")]), ends: false)

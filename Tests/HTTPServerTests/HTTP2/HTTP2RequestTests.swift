@@ -162,7 +162,7 @@ struct HTTP2RequestTests {
         #expect(head.values(of: .cookie) == ["a=1; b=2"] && head.values(of: .authorization) == ["Basic eA=="])
         #expect(head.summary.body == .chunked)
         // Authorization and Cookie are left out.
-        #expect(head.request.authority == "localhost" && head.request.headerFields.isEmpty)
+        #expect(head.host == "localhost" && head.headerFields.isEmpty)
     }
 
     @Test func `a client that sends many malformed requests is disconnected`() throws {

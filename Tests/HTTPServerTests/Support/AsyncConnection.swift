@@ -2,7 +2,6 @@
 
 import HTTPLimits
 import HTTPTypes
-import HummingbirdCore
 import NIOCore
 import NIOEmbedded
 import Testing
@@ -105,8 +104,17 @@ final class CancellableLatch: Sendable {
     }
 }
 
-extension Response {
-    static func text(_ text: String, _ status: HTTPResponse.Status = .ok) -> Response {
-        Response(status: status, body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+extension AsyncStream<ByteBuffer> {
+    static func of(_ parts: [ByteBuffer]) -> AsyncStream {
+        AsyncStream { continuation in
+            for part in parts { continuation.yield(part) }
+            continuation.finish()
+        }
+    }
+}
+
+extension TaskResponse {
+    static func text(_ text: String, _ status: HTTPResponse.Status = .ok) -> TaskResponse {
+        .whole(PreparedResponse(HTTPResponse(status: status), body: ByteBuffer(string: text)))
     }
 }

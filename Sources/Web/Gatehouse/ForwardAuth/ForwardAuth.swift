@@ -3,6 +3,7 @@
 internal import AccessControl
 internal import HTTPServer
 internal import HTTPTypes
+internal import NIOCore
 internal import OpenSSLKit
 internal import RealmConfiguration
 internal import RealmKit
@@ -59,7 +60,7 @@ struct ForwardAuth: Sendable {
         guard let tokens else {
             // The response has no text, so it is the same in all languages.
             let key = context.key(of: response, in: 0)
-            return authentication.responses.response(for: key) { CachedResponse(make()) }.response
+            return authentication.responses.response(for: key) { make() }
         }
         let (host, now) = (check.original.host.name, tokens.now)
         let cached = authentication.responses.response(
@@ -132,7 +133,7 @@ struct ForwardAuth: Sendable {
             let removed = empty + (hasCredentials ? ["authorization"] : [])
             if !removed.isEmpty { headers[.envoyRemoved] = removed.joined(separator: ",") }
         }
-        return RenderedResponse(HTTPResponse(status: .ok, headerFields: headers))
+        return RenderedResponse(.ok, headers)
     }
 
     /// Returns a standard response, with a status that the proxy understands.
@@ -216,7 +217,7 @@ struct ForwardAuth: Sendable {
         headers[.cacheControl] = "no-store"
         headers[.vary] = "Accept, Authorization, Cookie"
         context.security.add(to: &headers)
-        return RenderedResponse(HTTPResponse(status: status, headerFields: headers), text: text + "\n")
+        return RenderedResponse(status, headers, body: ByteBuffer(string: text + "\n"))
     }
 }
 

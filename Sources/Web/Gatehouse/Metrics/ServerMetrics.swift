@@ -3,7 +3,6 @@
 internal import CoreMetrics
 internal import HTTPServer
 internal import HTTPTypes
-internal import HummingbirdCore
 internal import NIOOpenSSL
 internal import OpenSSLKit
 internal import SignIn
@@ -182,9 +181,12 @@ struct MeasuredResponder: Responder {
                 return response
             }
         case .deferred(let produce):
-            return .deferred { [metrics] request in
-                let response = await produce(request)
-                metrics.count(.task, status: response.status.code)
+            return .deferred { [metrics] body in
+                let response = await produce(body)
+                switch response {
+                case .whole(let whole): metrics.count(.task, status: whole.status)
+                case .stream(let head, _, _): metrics.count(.task, status: head.status.code)
+                }
                 return response
             }
         }

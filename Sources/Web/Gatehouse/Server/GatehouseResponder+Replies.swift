@@ -2,7 +2,6 @@
 
 internal import AccessControl
 internal import HTTPServer
-internal import Hummingbird
 internal import RealmConfiguration
 internal import RealmKit
 internal import SignIn

@@ -4,8 +4,7 @@ internal import AccessControl
 internal import Bytes
 internal import HTTPServer
 internal import HTTPTypes
-internal import Hummingbird
-internal import HummingbirdCore
+internal import NIOCore
 internal import OpenSSLKit
 internal import RealmConfiguration
 internal import RealmKit
@@ -244,31 +243,31 @@ final class GatehouseResponder: Responder {
     private func respond(
         to received: ReceivedRequest,
         head: borrowing RequestHead,
-        with answer: @escaping @Sendable (WebRequest) async -> LoggedResponse
+        with answer: @escaping @Sendable (WebRequest) async -> RenderedResponse
     ) -> ResponseMode {
-        let authority = received.client.authority(head)
-        let query = Self.query(head)
+        let (authority, query, fields) = (received.client.authority(head), Self.query(head), head.headerFields)
         guard let place = places.take(for: received.client.address) else { return refuse(received) }
-        return .deferred { [self] request in
+        return .deferred { [self] body in
             defer { place.release() }
             let request = WebRequest(
                 method: received.method,
                 query: query,
                 authority: authority,
                 client: received.client,
-                fields: request.headers,
-                body: request.body
+                fields: fields,
+                body: { body.readableBytes <= $0 ? body : nil }
             )
             let answer = await answer(request)
-            let response = answer.response
+            let hasLength = answer.events == nil && received.method != "HEAD"
             logAccess(
                 received,
                 user: answer.report.map { ($0.username, $0.realm) } ?? answer.user.map { ($0.username, $0.realm) },
-                status: response.status.code,
-                length: response.body.contentLength ?? 0,
+                status: answer.head.status.code,
+                length: hasLength ? answer.body.readableBytes : 0,
                 reason: answer.remark + (answer.report.map { LogText.reason($0) } ?? "") + answer.rule
             )
-            return response
+            guard let events = answer.events else { return .whole(PreparedResponse(answer)) }
+            return .stream(answer.head, first: answer.body, later: events.map { ByteBuffer(string: $0.text) })
         }
     }
 

@@ -45,10 +45,9 @@ struct PreparedResponses: Sendable {
     ) -> PreparedResponse {
         if let authentication, let personal = Self.personal(response, isHTML: representation.isHTML) {
             let key = signIn.context.key(of: personal, in: representation.language)
-            let cached = authentication.responses.response(for: key) {
-                CachedResponse(PreparedResponse(signIn.render(response, as: representation, for: authentication)))
+            return authentication.responses.response(for: key) {
+                PreparedResponse(signIn.render(response, as: representation, for: authentication))
             }
-            return cached.response
         }
         if Self.isCommon(response), let made = common[Key(response: response, representation: representation)] {
             return made
@@ -85,15 +84,8 @@ struct PreparedResponses: Sendable {
     }
 }
 
-/// An encoded response in a ``ResponseCache``.
-final class CachedResponse: Sendable {
-    let response: PreparedResponse
-
-    init(_ response: PreparedResponse) { self.response = response }
-}
-
 extension PreparedResponse {
-    init(_ rendered: RenderedResponse) { self.init(rendered.head, body: rendered.body) }
+    convenience init(_ rendered: RenderedResponse) { self.init(rendered.head, body: rendered.body) }
 }
 
 extension Page {

@@ -1,49 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import HTTPTypes
-internal import HummingbirdCore
 internal import NIOCore
 
 /// An HTTP/1 request that is answered in a task (the async lane).
 ///
 /// The connection owns the exchange, and cancels the task when the client disconnects.
 final class HTTP1Exchange: ResponseSink {
-    /// True if the client waits for 100 (Continue), which it does not get, before it sends the body.
+    /// The client holds the body back until 100 (Continue), which is never sent.
     private(set) var isBodyWithheld = false
     private(set) var hasBegunResponse = false
 
     // This is a reference cycle until the connection releases its exchange.
     private let handler: HTTP1Handler
-    private let head: RequestHead
+    private let request: RequestHead.Summary
     /// The function that produces the response; nil after its task has begun.
-    private var produce: (@Sendable (Request) async -> Response)?
+    private var produce: (@Sendable (ByteBuffer) async -> TaskResponse)?
     /// The part of the body that has arrived.
     private var body = ByteBuffer()
     private var task: Task<Void, Never>?
-    private var framing = Framing.none
+    /// True if the parts of the response are chunks (RFC 9112 section 7.1); otherwise the connection ends after them.
+    private var isChunked = false
 
-    /// The encoding of the response body's length (RFC 9112 section 6.3).
-    private enum Framing {
-        case none
-        case length(Int)
-        case chunked
-        case untilClose
-    }
-
-    init(_ handler: HTTP1Handler, head: RequestHead) {
+    init(_ handler: HTTP1Handler, _ request: RequestHead.Summary) {
         self.handler = handler
-        self.head = head
+        self.request = request
     }
 
     /// Produces and sends the response in a task, which begins when the whole body has arrived.
-    func start(hasBody: Bool, _ produce: @escaping @Sendable (Request) async -> Response) {
+    func start(hasBody: Bool, _ produce: @escaping @Sendable (ByteBuffer) async -> TaskResponse) {
         self.produce = produce
         if !hasBody { finishBody() }
     }
 
     func prepare(onEventLoop: Bool, _ prepare: @escaping @Sendable () async -> PreparedResponse) {
-        isBodyWithheld = head.summary.expectsContinue
-        task = ResponseSender(self, on: handler.loop.eventLoop).start(onEventLoop: onEventLoop, prepare)
+        isBodyWithheld = request.expectsContinue
+        task = ResponseSender(self, on: handler.loop.eventLoop).start(onEventLoop: onEventLoop) {
+            .whole(await prepare())
+        }
     }
 
     /// Cancels the task; everything that it still sends is dropped.
@@ -65,104 +59,63 @@ final class HTTP1Exchange: ResponseSink {
     /// Starts the task after the last piece of the body.
     func finishBody() {
         guard let produce = produce.take() else { return }
-        let sender = ResponseSender(self, on: handler.loop.eventLoop)
-        let request = Request(head: head.request, body: RequestBody(buffer: body))
+        task = ResponseSender(self, on: handler.loop.eventLoop).start { [body] in await produce(body) }
         body = ByteBuffer()
-        task = Task { await sender.send(await produce(request)) }
     }
 
     // MARK: - The response
 
+    /// The context of the connection; nil if it has ended or no longer waits for this response.
+    private var context: ChannelHandlerContext? { handler.exchange === self ? handler.context : nil }
+
     func send(_ response: PreparedResponse) {
-        guard let context = handler.context, handler.exchange === self else { return }
+        guard let context else { return }
         hasBegunResponse = true
-        handler.write(response, to: head.summary)
+        handler.write(response, to: request)
+        end(context)
+    }
+
+    /// Begins a response without Content-Length (RFC 9112 section 6.3).
+    func begin(_ head: HTTPResponse) -> Bool {
+        guard let context else { return false }
+        hasBegunResponse = true
+        var head = head
+        isChunked = request.version == .http11 && request.method != .head
+        head.headerFields[.transferEncoding] = isChunked ? "chunked" : nil
+        if request.version == .http10, request.method != .head { handler.closesAfterResponse = true }
+        ResponseEncoder.encode(head, into: &handler.loop.output)
+        ResponseEncoder.finish(
+            date: handler.loop.date,
+            connection: handler.connectionOption(for: request.version),
+            into: &handler.loop.output
+        )
+        guard request.method == .head else {
+            handler.flush(context)
+            return true
+        }
+        end(context)
+        return false
+    }
+
+    func write(_ part: ByteBuffer, promise: EventLoopPromise<Void>) {
+        guard let context else { return promise.fail(ChannelError.ioOnClosedChannel) }
+        // All connections of the event loop share the output buffer, so it must be emptied here.
+        if isChunked { handler.loop.output.writeString(String(part.readableBytes, radix: 16) + "\r\n") }
+        handler.loop.output.writeImmutableBuffer(part)
+        if isChunked { handler.loop.output.writeStaticString("\r\n") }
+        handler.startWriteDeadline(promise.futureResult)
+        context.writeAndFlush(handler.wrapOutboundOut(handler.loop.takeOutput()), promise: promise)
+    }
+
+    func finish() {
+        guard let context else { return }
+        if isChunked { handler.loop.output.writeStaticString("0\r\n\r\n") }
+        end(context)
+    }
+
+    private func end(_ context: ChannelHandlerContext) {
         handler.finishResponse(context)
         // If the task has not waited, the connection is processing this request and continues by itself.
         handler.process()
-    }
-
-    func write(_ part: ResponsePart, promise: EventLoopPromise<Void>?) {
-        guard let context = handler.context, handler.exchange === self else {
-            promise?.fail(ChannelError.ioOnClosedChannel)
-            return
-        }
-        if let head = part.head { begin(head, length: part.length) }
-        let hasAnnouncedLength = (part.bytes.readableBytes == 0 || encode(part.bytes)) && (!part.isLast || finish())
-        // All connections of the event loop share the output buffer. It must be emptied even after an error. Otherwise
-        // another connection would send its content.
-        let bytes = handler.loop.takeOutput()
-        guard hasAnnouncedLength else {
-            // The client would misread surplus bytes as the next response, or the next response as the missing bytes.
-            promise?.fail(ChannelError.ioOnClosedChannel)
-            return handler.abort()
-        }
-        if let promise { handler.startWriteDeadline(promise.futureResult) }
-        context.writeAndFlush(handler.wrapOutboundOut(bytes), promise: promise)
-        guard part.isLast, handler.exchange === self else { return }
-        handler.finishResponse(context)
-        handler.process()
-    }
-
-    func fail() {
-        if handler.exchange === self { handler.abort() }
-    }
-
-    private func begin(_ response: HTTPResponse, length: Int?) {
-        var response = response
-        hasBegunResponse = true
-        let isHead = head.method == .head
-        let status = response.status.code
-        response.headerFields[.transferEncoding] = nil
-        if isHead || status == 304 || status == 204 {
-            // RFC 9110 section 8.6: a response of status 204 has no body and no Content-Length.
-            if status == 204 { response.headerFields[.contentLength] = nil }
-            framing = .none
-        } else if let length {
-            response.headerFields[.contentLength] = String(length)
-            framing = .length(length)
-        } else if head.version == .http11 {
-            response.headerFields[.contentLength] = nil
-            response.headerFields[.transferEncoding] = "chunked"
-            framing = .chunked
-        } else {
-            response.headerFields[.contentLength] = nil
-            handler.closesAfterResponse = true
-            framing = .untilClose
-        }
-        ResponseEncoder.encode(response, into: &handler.loop.output)
-        ResponseEncoder.finish(
-            date: handler.loop.date,
-            connection: handler.connectionOption(for: head.version),
-            into: &handler.loop.output
-        )
-    }
-
-    /// Appends a piece of the body to the output; false if the body is longer than announced.
-    private func encode(_ bytes: ByteBuffer) -> Bool {
-        switch framing {
-        case .none: return true
-        case .length(let remaining):
-            guard bytes.readableBytes <= remaining else { return false }
-            framing = .length(remaining - bytes.readableBytes)
-            handler.loop.output.writeImmutableBuffer(bytes)
-        case .chunked:
-            handler.loop.output.writeString(String(bytes.readableBytes, radix: 16) + "\r\n")
-            handler.loop.output.writeImmutableBuffer(bytes)
-            handler.loop.output.writeStaticString("\r\n")
-        case .untilClose: handler.loop.output.writeImmutableBuffer(bytes)
-        }
-        return true
-    }
-
-    /// Ends the body in the output; false if the body is shorter than announced.
-    private func finish() -> Bool {
-        switch framing {
-        case .none, .untilClose: return true
-        case .length(let remaining): return remaining == 0
-        case .chunked:
-            handler.loop.output.writeStaticString("0\r\n\r\n")
-            return true
-        }
     }
 }

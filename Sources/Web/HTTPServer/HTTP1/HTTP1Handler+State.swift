@@ -51,7 +51,7 @@ extension HTTP1Handler {
     /// Begins an exchange, whose task produces the response.
     func beginExchange(_ head: RequestHead) -> HTTP1Exchange {
         enter(.answering)
-        let exchange = HTTP1Exchange(self, head: head)
+        let exchange = HTTP1Exchange(self, head.summary)
         self.exchange = exchange
         return exchange
     }

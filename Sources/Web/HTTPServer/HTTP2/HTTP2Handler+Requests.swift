@@ -52,7 +52,7 @@ extension HTTP2Handler {
             if head.summary.expectsContinue, !endsStream { stream.writeContinue() }
             // If the write has closed the stream, no task is started, because nothing would cancel the task.
             guard isOpen(stream) else { return }
-            stream.start(head, producing: produce)
+            stream.start(produce)
         }
     }
 

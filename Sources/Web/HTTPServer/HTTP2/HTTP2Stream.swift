@@ -2,7 +2,6 @@
 
 internal import HTTPLimits
 internal import HTTPTypes
-internal import HummingbirdCore
 internal import NIOCore
 internal import NIOHPACK
 internal import NIOHTTP2
@@ -30,19 +29,16 @@ final class HTTP2Stream: ResponseSink {
     // This is a reference cycle until the stream is closed.
     private let handler: HTTP2Handler
     private let isHead: Bool
-    /// True if the client waits for 100 (Continue), which it does not get, before it sends the body.
+    /// The client holds the body back until 100 (Continue), which is never sent.
     private(set) var isBodyWithheld = false
     /// The body length that the client has announced; nil if it has announced no length.
     private let announcedLength: Int?
     private var pace: BodyPace
-    /// The head, and the function that produces the response; nil after its task has begun.
-    private var waiting: (head: RequestHead, produce: @Sendable (Request) async -> Response)?
+    /// The function that produces the response; nil after its task has begun.
+    private var produce: (@Sendable (ByteBuffer) async -> TaskResponse)?
     /// The part of the body that has arrived.
     private var body = ByteBuffer()
     private var task: Task<Void, Never>?
-    /// The number of bytes of the response that have not been written yet; nil if its length is not known.
-    private var remaining: Int?
-    private var hasContent = true
     /// The number of writes that have not been sent yet.
     private var unsentCount = 0
     private var unsentSince: UInt64 = 0
@@ -59,22 +55,22 @@ final class HTTP2Stream: ResponseSink {
     // MARK: - The request
 
     /// Produces and sends the response in a task, which begins when the whole body has arrived.
-    func start(_ head: RequestHead, producing produce: @escaping @Sendable (Request) async -> Response) {
-        waiting = (head, produce)
+    func start(_ produce: @escaping @Sendable (ByteBuffer) async -> TaskResponse) {
+        self.produce = produce
         if hasRequestEnded { startTask() }
     }
 
     private func startTask() {
-        guard let (head, produce) = waiting.take() else { return }
-        let request = Request(head: head.request, body: RequestBody(buffer: body))
+        guard let produce = produce.take() else { return }
+        task = ResponseSender(self, on: handler.loop.eventLoop).start { [body] in await produce(body) }
         body = ByteBuffer()
-        let sender = ResponseSender(self, on: handler.loop.eventLoop)
-        task = Task { await sender.send(await produce(request)) }
     }
 
     func prepare(_ head: RequestHead, onEventLoop: Bool, by prepare: @escaping @Sendable () async -> PreparedResponse) {
         isBodyWithheld = head.summary.expectsContinue
-        let started = ResponseSender(self, on: handler.loop.eventLoop).start(onEventLoop: onEventLoop, prepare)
+        let started = ResponseSender(self, on: handler.loop.eventLoop).start(onEventLoop: onEventLoop) {
+            .whole(await prepare())
+        }
         if !hasResponseEnded { task = started }
     }
 
@@ -100,7 +96,7 @@ final class HTTP2Stream: ResponseSink {
             return .mismatch
         }
         guard receivedCount <= handler.loop.limits.body else { return .tooLong }
-        if waiting != nil {
+        if produce != nil {
             guard receivedCount <= ResponseMode.maximumBody else { return .tooLong }
             body.writeImmutableBuffer(data)
         }
@@ -112,11 +108,11 @@ final class HTTP2Stream: ResponseSink {
     func receiveTrailers() -> BodyFault? { receive(ByteBuffer(), isLast: true) }
 
     /// True if the stream waits for the rest of its body, or for the client to open its windows.
-    var isWaitingForClient: Bool { hasResponseEnded || waiting != nil }
+    var isWaitingForClient: Bool { hasResponseEnded || produce != nil }
 
     /// Cancels the task and drops the body.
     func end() {
-        waiting = nil
+        produce = nil
         body = ByteBuffer()
         task?.cancel()
     }
@@ -143,39 +139,27 @@ final class HTTP2Stream: ResponseSink {
     }
 
     func answer(_ response: PreparedResponse) {
-        var fields = response.fields
-        fields.add(name: "date", value: handler.loop.dateText)
-        hasContent = !isHead && response.status != 204 && response.status != 304
-        write(fields, isLast: !hasContent || response.bodyLength == 0)
+        begin(response.fields, isLast: isHead || response.bodyLength == 0)
         if !hasResponseEnded { write(response.body, isLast: true, promise: nil) }
     }
 
-    func write(_ part: ResponsePart, promise: EventLoopPromise<Void>?) {
-        guard handler.isOpen(self), !hasResponseEnded else {
-            promise?.fail(ChannelError.ioOnClosedChannel)
-            return
-        }
-        if let head = part.head { begin(head, with: part) }
-        if let remaining, hasContent {
-            self.remaining = remaining - part.bytes.readableBytes
-            // The body is longer or shorter than announced. The stream is reset, so that the client does not take the
-            // response for complete.
-            guard remaining >= part.bytes.readableBytes, !part.isLast || remaining == part.bytes.readableBytes else {
-                promise?.fail(ChannelError.ioOnClosedChannel)
-                return fail()
-            }
-        }
-        let bytes = hasContent ? part.bytes : ByteBuffer()
-        if hasResponseEnded || bytes.readableBytes == 0 && !part.isLast {
-            promise?.succeed()
-        } else {
-            write(bytes, isLast: part.isLast, promise: promise)
-        }
+    func begin(_ head: HTTPResponse) -> Bool {
+        guard handler.isOpen(self), !hasResponseEnded else { return false }
+        begin(HTTP2Fields.fields(of: head), isLast: isHead)
+        handler.flush()
+        return !isHead
+    }
+
+    func write(_ part: ByteBuffer, promise: EventLoopPromise<Void>) {
+        guard handler.isOpen(self), !hasResponseEnded else { return promise.fail(ChannelError.ioOnClosedChannel) }
+        write(part, isLast: false, promise: promise)
         handler.flush()
     }
 
-    func fail() {
-        if handler.isOpen(self) { handler.reset(self, code: .internalError) }
+    func finish() {
+        guard handler.isOpen(self), !hasResponseEnded else { return }
+        write(ByteBuffer(), isLast: true, promise: nil)
+        handler.flush()
     }
 
     /// Sends 100 (Continue), for which the client waits before it sends the body.
@@ -185,21 +169,9 @@ final class HTTP2Stream: ResponseSink {
         handler.write(.headers(.init(headers: fields)), to: id)
     }
 
-    private func begin(_ response: HTTPResponse, with part: ResponsePart) {
-        var fields = HTTP2Fields.fields(of: response)
-        let status = response.status.code
-        hasContent = !isHead && status != 204 && status != 304
-        if hasContent, let length = part.length {
-            fields.replaceOrAdd(name: "content-length", value: String(length))
-            remaining = length
-        } else if hasContent {
-            fields.remove(name: "content-length")
-        }
+    private func begin(_ fields: HPACKHeaders, isLast: Bool) {
+        var fields = fields
         fields.add(name: "date", value: handler.loop.dateText)
-        write(fields, isLast: part.isLast && (!hasContent || part.bytes.readableBytes == 0 && (part.length ?? 0) == 0))
-    }
-
-    private func write(_ fields: HPACKHeaders, isLast: Bool) {
         hasResponseBegun = true
         hasResponseEnded = isLast
         let promise = isLast ? lastPromise(nil) : nil

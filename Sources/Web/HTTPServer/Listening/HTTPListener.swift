@@ -1,30 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import HTTPLimits
-public import NIOCore
-public import NIOOpenSSL
-public import NIOPosix
+package import HTTPLimits
+package import NIOCore
+package import NIOOpenSSL
+package import NIOPosix
 
 /// Serves HTTP over TLS on any number of addresses.
-public final class HTTPListener: Sendable {
+package final class HTTPListener: Sendable {
     private let group: MultiThreadedEventLoopGroup
     private let loops: [ObjectIdentifier: (NIOLoopBound<EventLoopState>, any EventLoop)]
     private let counter: ConnectionCounter
     private let makeTLS: @Sendable () throws -> OpenSSLHandler
     private let onError: @Sendable (any Error, Connection) -> Void
 
-    /// Creates a server that does not listen yet.
+    /// A server that does not listen yet; it throws an error of SwiftNIO if an event loop has been shut down.
     ///
-    /// - Parameters:
-    ///   - group: The event loops of the connections. The caller shuts them down after the server has ended.
-    ///   - limits: The limits for clients.
-    ///   - responder: The responder for all requests.
-    ///   - clock: Returns the seconds since 1970-01-01 00:00 UTC, for the Date field.
-    ///   - makeTLS: Makes the TLS handler of a new connection.
-    ///   - onError: Called with each error of a connection.
-    ///   - onHandshake: Called on the event loop with each completed handshake.
-    /// - Throws: An error of SwiftNIO if an event loop has been shut down.
-    public init(
+    /// The caller shuts the event loops down after the server has ended. `clock` returns the seconds since 1970-01-01
+    /// 00:00 UTC, for the Date field. `onHandshake` is called on the event loop.
+    package init(
         group: MultiThreadedEventLoopGroup,
         limits: HTTPLimits,
         responder: any Responder,
@@ -54,23 +47,15 @@ public final class HTTPListener: Sendable {
         self.loops = loops
     }
 
-    /// Listens on an address.
+    /// Listens on an address; with port 0 the system chooses a port.
     ///
-    /// - Parameters:
-    ///   - host: A name or an address.
-    ///   - port: A port; with 0 the system chooses a free port.
-    /// - Returns: The listening channel. Closing the channel stops listening. Open connections continue.
-    /// - Throws: An `IOError` or another error of SwiftNIO if the address is not available.
-    public func listen(host: String, port: Int) async throws -> any Channel {
+    /// Closing the returned channel stops listening. Open connections continue.
+    package func listen(host: String, port: Int) async throws -> any Channel {
         try await bootstrap.bind(host: host, port: port).get()
     }
 
-    /// Listens on a socket that listens already.
-    ///
-    /// - Parameter descriptor: The descriptor of a listening TCP socket; the server closes it.
-    /// - Returns: The listening channel, as for ``listen(host:port:)``.
-    /// - Throws: An `IOError` or another error of SwiftNIO if the socket cannot be used.
-    public func listen(onSocket descriptor: CInt) async throws -> any Channel {
+    /// Listens on a TCP socket that listens already; the server closes it.
+    package func listen(onSocket descriptor: CInt) async throws -> any Channel {
         try await bootstrap.withBoundSocket(descriptor).get()
     }
 
@@ -119,25 +104,24 @@ public final class HTTPListener: Sendable {
         }
     }
 
-    /// The number of open connections.
-    public var connectionCount: Int { counter.count }
+    package var connectionCount: Int { counter.count }
 
     /// The number of open connections, and of responses that wait until their clients read them.
-    public var load: Int { counter.load }
+    package var load: Int { counter.load }
 
     private func onEachLoop(_ body: @escaping @Sendable (EventLoopState) -> Void) {
         for (loop, eventLoop) in loops.values { eventLoop.execute { body(loop.value) } }
     }
 
     /// Replaces the responder for all later requests.
-    public func replaceResponder(with responder: any Responder) {
+    package func replaceResponder(with responder: any Responder) {
         onEachLoop { $0.responder = responder }
     }
 
     /// Ends the connections that are open now.
     ///
     /// Each connection first answers the requests that have begun. New connections are still accepted.
-    public func retireConnections() {
+    package func retireConnections() {
         onEachLoop { $0.retire() }
     }
 
@@ -145,7 +129,7 @@ public final class HTTPListener: Sendable {
     ///
     /// Each connection first answers the requests that have begun. If the task is cancelled, the remaining connections
     /// are closed at once.
-    public func drain() async {
+    package func drain() async {
         onEachLoop { $0.drain() }
         await withTaskCancellationHandler {
             await counter.waitUntilEmpty()
@@ -157,10 +141,8 @@ public final class HTTPListener: Sendable {
 }
 
 /// The reason why a new connection was closed at once.
-public enum ConnectionRefused: Error, Sendable, Hashable {
-    /// The limit for connections is reached.
+package enum ConnectionRefused: Error, Sendable, Hashable {
     case tooMany
-    /// The limit for connections of one address is reached.
     case tooManyFromAddress
 }
 

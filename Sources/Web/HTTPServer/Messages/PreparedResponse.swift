@@ -1,31 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import HTTPTypes
-public import NIOCore
+package import HTTPTypes
+package import NIOCore
 internal import NIOHPACK
 
 /// A complete response that is encoded once and can be sent many times.
-public struct PreparedResponse: Sendable {
-    /// The status code.
-    public let status: Int
+package final class PreparedResponse: Sendable {
+    package let status: Int
     /// The number of bytes of the body.
-    public var bodyLength: Int { body.readableBytes }
+    package var bodyLength: Int { body.readableBytes }
     /// The status line and the fields, without Date and Connection.
     let head: ByteBuffer
     let body: ByteBuffer
     /// The status and the fields in the form of HTTP/2, without Date.
     let fields: HPACKHeaders
 
-    /// Encodes a response.
-    ///
-    /// - Parameters:
-    ///   - response: The status and fields. Content-Length is added here. Date and Connection are added when the response
-    ///     is sent.
-    ///   - body: The body.
-    public init(_ response: HTTPResponse, body: ByteBuffer) {
+    /// Encodes a response and adds Content-Length, which a response of status 204 does not have (RFC 9110 section 8.6).
+    package init(_ response: HTTPResponse, body: ByteBuffer) {
         var head = ByteBuffer()
         var response = response
-        response.headerFields[.contentLength] = String(body.readableBytes)
+        if response.status != .noContent { response.headerFields[.contentLength] = String(body.readableBytes) }
         ResponseEncoder.encode(response, into: &head)
         status = response.status.code
         self.head = head
@@ -81,8 +75,6 @@ enum HTTP2Fields {
         for field in response.headerFields {
             let name = field.name.canonicalName
             guard !isConnectionSpecific(name) else { continue }
-            // RFC 9110 section 8.6: a response of status 204 has no body and no Content-Length.
-            if response.status.code == 204, name == "content-length" { continue }
             // Secrets are kept out of the compression table (RFC 7541 section 7.1.3).
             fields.add(name: name, value: field.value, indexing: name == "set-cookie" ? .neverIndexed : .indexable)
         }

@@ -1,37 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import HummingbirdCore
-public import OpenSSLKit
+package import HTTPTypes
+package import NIOCore
+package import OpenSSLKit
 
 /// Answers requests: at once on the event loop (the fast lane), or in a task (the async lane).
 ///
-/// ``respond(to:on:)`` runs on an event loop that serves thousands of other connections. It must not wait or compute
-/// for long. For such work it returns ``ResponseMode/deferred(_:)`` or ``ResponseMode/prepared(beginsOnEventLoop:_:)``.
-public protocol Responder: Sendable {
-    /// Answers a request at once, or returns a function that answers it later. Called on the event loop.
-    ///
-    /// - Parameters:
-    ///   - head: The request's head.
-    ///   - connection: The client's connection.
-    /// - Returns: The response, or the function that produces it.
+/// ``respond(to:on:)`` runs on an event loop that serves thousands of other connections. It must not
+/// wait or compute for long. For such work it returns ``ResponseMode/deferred(_:)`` or
+/// ``ResponseMode/prepared(beginsOnEventLoop:_:)``.
+package protocol Responder: Sendable {
+    /// Answers a request at once, or returns a function that answers it later; called on the event loop.
     func respond(to head: borrowing RequestHead, on connection: Connection) -> ResponseMode
 
-    /// Answers a request that is rejected. Called on the event loop.
+    /// Answers a request that is rejected; called on the event loop.
     ///
-    /// - Parameters:
-    ///   - fault: The reason, and the status of the response.
-    ///   - connection: The client's connection.
-    /// - Returns: The response. Over HTTP/1 it is the last response of the connection.
+    /// Over HTTP/1 the response is the last one of the connection.
     func respond(to fault: RequestFault, on connection: Connection) -> PreparedResponse
 }
 
 /// The way in which a request is answered: at once, or in a task.
-public enum ResponseMode: Sendable {
+package enum ResponseMode: Sendable {
     /// The response, which is sent at once (the fast lane).
     case immediate(PreparedResponse)
-    /// A function that produces the response in a new task (the async lane). The task begins when the whole body of the
-    /// request has arrived, which may be ``maximumBody`` bytes long. It is cancelled when the client disconnects.
-    case deferred(@Sendable (Request) async -> Response)
+    /// A function that gets the body of the request and produces the response, in a new task (the async lane).
+    ///
+    /// The task begins when the whole body has arrived, which may be ``maximumBody`` bytes long. It is cancelled when
+    /// the client disconnects.
+    case deferred(@Sendable (ByteBuffer) async -> TaskResponse)
     /// A function that prepares the whole response in a new task and does not read the request's body. The task is
     /// cancelled when the client disconnects.
     ///
@@ -47,25 +43,24 @@ public enum ResponseMode: Sendable {
     static let maximumBody = 65_536
 }
 
-/// The properties of a client's connection that responders need.
-public struct Connection: Sendable {
-    /// The client's address as text; nil if the channel has no address.
-    public let peer: String?
-    /// The server name that the client sent in its TLS handshake, in lower case (RFC 6066 section 3); nil if the client
-    /// sent no name.
-    public let serverName: String?
+/// A response that a task has produced.
+package enum TaskResponse: Sendable {
+    case whole(PreparedResponse)
+    /// A response of unknown length: its first part, and the later ones, each of which is sent after the part before it.
+    case stream(HTTPResponse, first: ByteBuffer, later: any AsyncSequence<ByteBuffer, Never> & Sendable)
+}
 
+/// The properties of a client's connection that responders need.
+package struct Connection: Sendable {
+    /// The client's address as text; nil if the channel has no address.
+    package let peer: String?
+    /// The server name that the client sent in its TLS handshake, in lower case (RFC 6066 section 3); nil if it sent none.
+    package let serverName: String?
     /// The verified chain of the client's certificate, from this certificate to the authority; empty if the client sent
     /// no certificate.
-    public let clientChain: [Certificate]
+    package let clientChain: [Certificate]
 
-    /// Makes a connection.
-    ///
-    /// - Parameters:
-    ///   - peer: The client's address.
-    ///   - serverName: The server name that the client sent in its TLS handshake.
-    ///   - clientChain: The verified chain of the client's certificate, from this certificate to the authority.
-    public init(peer: String?, serverName: String? = nil, clientChain: [Certificate] = []) {
+    package init(peer: String?, serverName: String? = nil, clientChain: [Certificate] = []) {
         self.peer = peer
         self.serverName = serverName
         self.clientChain = clientChain
@@ -75,20 +70,13 @@ public struct Connection: Sendable {
 /// The reason why a request is rejected, and the status of the response.
 ///
 /// Over HTTP/1 the connection ends with the response, because the start of the next request is uncertain.
-public struct RequestFault: Error, Sendable, Hashable {
+package struct RequestFault: Error, Sendable, Hashable {
     /// A status code of RFC 9110: 400, 408, 413, 414, 417, 431 or 505.
-    public let status: Int
-    /// The reason in a few words, for the client and the log.
-    ///
-    /// It contains no part of the request.
-    public let reason: String
+    package let status: Int
+    /// The reason in a few words without any part of the request, for the client and the log.
+    package let reason: String
 
-    /// Makes a fault.
-    ///
-    /// - Parameters:
-    ///   - status: A status code of RFC 9110.
-    ///   - reason: The reason in a few words.
-    public init(_ status: Int, _ reason: String) {
+    package init(_ status: Int, _ reason: String) {
         self.status = status
         self.reason = reason
     }

@@ -5,6 +5,7 @@ package import Bytes
 internal import HTTPTypes
 package import HummingbirdCore
 internal import Logging
+internal import NIOCore
 internal import OpenSSLKit
 internal import RealmConfiguration
 internal import RealmKit
@@ -83,7 +84,7 @@ struct RealmAccess: Sendable {
         case .refused(let refusal): return response(refusal, to: request)
         }
         let webRequest = webRequest(request, client: client)
-        let answer: LoggedResponse
+        let answer: RenderedResponse
         switch route {
         case .realms, .realmCheck:
             let credentials = APICredentials(
@@ -96,7 +97,7 @@ struct RealmAccess: Sendable {
             answer = await signIn.respond(at: route, to: webRequest)
         }
         if let report = answer.report { RequestLog(logger: logger).logLogin(report, rule: answer.rule) }
-        return answer.response
+        return answer.response(isHead: request.method == .head)
     }
 
     // MARK: Requests
@@ -146,7 +147,7 @@ struct RealmAccess: Sendable {
             authority: client.authority(request),
             client: client,
             fields: fields,
-            body: request.body
+            body: { try? await request.body.collect(upTo: $0) }
         )
     }
 
@@ -178,6 +179,28 @@ struct RealmAccess: Sendable {
             request: .init(request.target, at: client.authority(request), cookies: client.cookies)
         )
         return standard.map { response($0, to: request, for: authentication) }
+    }
+}
+
+extension RenderedResponse {
+    /// Returns the response for Hummingbird: with `Content-Length`, but without the body for HEAD (RFC 9110 section 9.3.2).
+    fileprivate func response(isHead: Bool) -> Response {
+        guard let events else {
+            var headers = head.headerFields
+            if head.status != .noContent { headers[.contentLength] = String(body.readableBytes) }
+            return Response(
+                status: head.status,
+                headers: headers,
+                body: ResponseBody(byteBuffer: isHead ? .init() : body)
+            )
+        }
+        guard !isHead else { return Response(status: head.status, headers: head.headerFields) }
+        let body = ResponseBody { [body] writer in
+            try await writer.write(body)
+            for await event in events { try await writer.write(ByteBuffer(string: event.text)) }
+            try await writer.finish(nil)
+        }
+        return Response(status: head.status, headers: head.headerFields, body: body)
     }
 }
 

@@ -3,7 +3,6 @@
 package import AccessControl
 internal import Bytes
 internal import HTTPTypes
-internal import HummingbirdCore
 internal import NIOCore
 internal import RealmConfiguration
 internal import RealmKit
@@ -16,12 +15,12 @@ extension SignIn {
         at route: Route,
         to request: WebRequest,
         from credentials: APICredentials
-    ) async -> LoggedResponse {
+    ) async -> RenderedResponse {
         // The routes exist only if the realm API is enabled.
         guard let clients else { return failure("not-found", status: .notFound, to: request) }
         guard route.methods.contains(request.method) else {
             var answer = failure("method-not-allowed", status: .methodNotAllowed, to: request)
-            answer.response.headers[.allow] = route.methods.joined(separator: ", ")
+            answer.head.headerFields[.allow] = route.methods.joined(separator: ", ")
             return answer
         }
         // A page of another site must not use the certificate of a browser.
@@ -34,7 +33,7 @@ extension SignIn {
             var answer = failure("unknown-program", status: .unauthorized, to: request, remark: reason)
             // RFC 6750 section 3.1: the error code is omitted if the request has no token.
             let error = if case .missing = credentials.token { "" } else { ", error=\"invalid_token\"" }
-            answer.response.headers[.wwwAuthenticate] = "Bearer realm=\"realm-api\"\(error)"
+            answer.head.headerFields[.wwwAuthenticate] = "Bearer realm=\"realm-api\"\(error)"
             return answer
         case .forbidden(let known, let reason): return forbidden(known, because: reason, request: request)
         }
@@ -62,7 +61,7 @@ extension SignIn {
         in realm: String,
         by client: RealmAPISettings.Client,
         request: WebRequest
-    ) async -> LoggedResponse {
+    ) async -> RenderedResponse {
         guard request.contentType == "application/json" else {
             return failure("unsupported-media-type", status: .unsupportedMediaType, to: request, by: client)
         }
@@ -103,7 +102,7 @@ extension SignIn {
         to report: LoginReport,
         by client: RealmAPISettings.Client,
         request: WebRequest
-    ) -> LoggedResponse {
+    ) -> RenderedResponse {
         guard let refusal = report.refusal else {
             guard let identity = report.identity else {
                 return failure("unavailable", status: .serviceUnavailable, to: request, by: client)
@@ -128,7 +127,7 @@ extension SignIn {
         of client: RealmAPISettings.Client,
         to request: WebRequest,
         remark: String? = nil
-    ) -> LoggedResponse {
+    ) -> RenderedResponse {
         let reason = client.showsReasons ? failure : .wrongCredentials
         let value: JSONValue = ["outcome": .text("refused"), "reason": .text(reason.code)]
         return answer(value, to: request, by: client, remark: remark)
@@ -142,7 +141,7 @@ extension SignIn {
         to request: WebRequest,
         by client: RealmAPISettings.Client? = nil,
         remark: String? = nil
-    ) -> LoggedResponse {
+    ) -> RenderedResponse {
         var answer = json(value, status: status, to: request, usesCookies: false)
         answer.remark = (client.map { " program=\($0.name)" } ?? "") + (remark.map { " \($0)" } ?? "")
         return answer
@@ -154,7 +153,7 @@ extension SignIn {
         to request: WebRequest,
         by client: RealmAPISettings.Client? = nil,
         remark: String? = nil
-    ) -> LoggedResponse {
+    ) -> RenderedResponse {
         answer(["error": .text(code)], status: status, to: request, by: client, remark: remark)
     }
 
@@ -163,7 +162,7 @@ extension SignIn {
         _ client: RealmAPISettings.Client?,
         because reason: String,
         request: WebRequest
-    ) -> LoggedResponse {
+    ) -> RenderedResponse {
         service.programLog.logRefusal(reason, of: client?.name, at: request.address)
         return failure("forbidden", status: .forbidden, to: request, by: client, remark: reason)
     }

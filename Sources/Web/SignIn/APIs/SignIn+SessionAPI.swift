@@ -3,7 +3,6 @@
 internal import AccessControl
 internal import Bytes
 internal import HTTPTypes
-internal import HummingbirdCore
 internal import NIOCore
 internal import RealmKit
 internal import Sessions
@@ -11,7 +10,7 @@ internal import Sessions
 /// The session API: its routes for sign-in, sign-out and the list of sessions.
 extension SignIn {
     /// `POST /session`: begins a login with user name and password, or answers its open question.
-    func createSession(_ request: WebRequest) async -> LoggedResponse {
+    func createSession(_ request: WebRequest) async -> RenderedResponse {
         guard let body = await request.collectedBody() else {
             return error("too-large", status: .contentTooLarge, to: request)
         }
@@ -56,7 +55,7 @@ extension SignIn {
         with answers: [Secret?],
         browser: BrowserBinding,
         request: WebRequest
-    ) async -> LoggedResponse {
+    ) async -> RenderedResponse {
         var messageCount = 0
         if let question = service.pendingLogins.peek(browser.digest)?.question, question.number == number {
             // The response with the question contained its messages as the first questions.
@@ -86,7 +85,7 @@ extension SignIn {
         to login: PendingLogin,
         browser: BrowserBinding,
         request: WebRequest
-    ) async -> LoggedResponse {
+    ) async -> RenderedResponse {
         switch await advance(login, for: request) {
         case .question(let question):
             let body: JSONValue = [
@@ -111,20 +110,20 @@ extension SignIn {
     }
 
     /// `GET /session`: the session of the request, which does not count as a use of the session.
-    func showSession(_ request: WebRequest) -> LoggedResponse {
+    func showSession(_ request: WebRequest) -> RenderedResponse {
         guard let (session, token) = session(request, isActivity: false) else { return noSession(request) }
         return describe(session, token, to: request)
     }
 
     /// `POST /session/refresh`: postpones the idle end of the session.
-    func refreshSession(_ request: WebRequest) -> LoggedResponse {
+    func refreshSession(_ request: WebRequest) -> RenderedResponse {
         guard let (session, token) = session(request, isActivity: true) else { return noSession(request) }
         sessions.refresh(session)
         return describe(session, token, to: request)
     }
 
     /// `DELETE /session`: ends the session.
-    func deleteSession(_ request: WebRequest) async -> LoggedResponse {
+    func deleteSession(_ request: WebRequest) async -> RenderedResponse {
         // If there is no session, the response is 404, because a 401 would ask the client to sign in.
         let presented = presentedSessions(request, includesUnstoredEnds: true).map(\.session)
         guard let user = presented.first?.user else {
@@ -137,14 +136,14 @@ extension SignIn {
     }
 
     /// `GET /sessions`: the sessions of the user.
-    func listSessions(_ request: WebRequest) -> LoggedResponse {
+    func listSessions(_ request: WebRequest) -> RenderedResponse {
         guard let (session, _) = session(request, isActivity: false) else { return noSession(request) }
         let list = userSessions(of: session).map { $0.listedJSON(isCurrent: $0 === session) }
         return json(["sessions": .array(list)], to: request, user: session.user)
     }
 
     /// `DELETE /sessions/{id}`: ends a session of the same user.
-    func deleteSession(_ id: UTF8Text, request: WebRequest) async -> LoggedResponse {
+    func deleteSession(_ id: UTF8Text, request: WebRequest) async -> RenderedResponse {
         guard let (session, _) = session(request, isActivity: true) else { return noSession(request) }
         // The response does not reveal whether another user has a session with this id.
         guard let id = SessionID(id.string), let other = endable(by: session).first(where: { $0.id == id }) else {
@@ -163,12 +162,12 @@ extension SignIn {
         to request: WebRequest,
         status: HTTPResponse.Status = .ok,
         cookies: [String] = []
-    ) -> LoggedResponse {
+    ) -> RenderedResponse {
         let value = session.json(token: token, now: service.wallClock.seconds)
         return json(value, status: status, to: request, cookies: cookies, user: session.user)
     }
 
-    private func noSession(_ request: WebRequest) -> LoggedResponse {
+    private func noSession(_ request: WebRequest) -> RenderedResponse {
         error("no-session", status: .unauthorized, to: request)
     }
 
@@ -179,29 +178,29 @@ extension SignIn {
         cookies: [String],
         user: SignedInUser? = nil,
         report: LoginReport? = nil
-    ) -> LoggedResponse {
+    ) -> RenderedResponse {
         let status = HTTPResponse.Status.serviceUnavailable
         return error("not-stored", status: status, to: request, cookies: cookies, user: user, report: report)
     }
 
     /// 204.
-    private func nothing(_ cookies: [String], user: SignedInUser) -> LoggedResponse {
+    private func nothing(_ cookies: [String], user: SignedInUser) -> RenderedResponse {
         var headers: HTTPFields = [.cacheControl: "no-store"]
         context.security.add(to: &headers)
-        for cookie in cookies { headers.append(HTTPField(name: .setCookie, value: cookie)) }
-        return LoggedResponse(Response(status: .noContent, headers: headers), user: user)
+        headers.add(cookies)
+        return RenderedResponse(.noContent, headers, user: user)
     }
 
     // MARK: Events
 
     /// `GET /session/events`: server-sent events (HTML standard, section 9.2), which do not count as a use of the
     /// session.
-    func showEvents(_ request: WebRequest) -> LoggedResponse {
+    func showEvents(_ request: WebRequest) -> RenderedResponse {
         guard let (session, _) = session(request, isActivity: false) else { return noSession(request) }
         let last = request.fields.texts(of: .lastEventID).first.flatMap { UInt64($0.string) }
         guard let events = try? sessions.events(of: session, after: last) else {
             var answer = error("too-many-streams", status: .tooManyRequests, to: request, user: session.user)
-            answer.response.headers[.retryAfter] = "30"
+            answer.head.headerFields[.retryAfter] = "30"
             return answer
         }
         var headers: HTTPFields = [
@@ -210,22 +209,22 @@ extension SignIn {
             .xAccelBuffering: "no",
         ]
         context.security.add(to: &headers)
-        guard request.method != "HEAD" else {
-            return LoggedResponse(Response(status: .ok, headers: headers), user: session.user)
-        }
-        let body = ResponseBody { writer in
-            // After the first bytes the browser reports the stream as open. `retry` is the delay before the browser
-            // reconnects, in milliseconds.
-            try await writer.write(ByteBuffer(string: "retry: 3000\n\n"))
-            for await event in events { try await writer.write(ByteBuffer(string: event.text)) }
-            try await writer.finish(nil)
-        }
-        return LoggedResponse(Response(status: .ok, headers: headers, body: body), user: session.user)
+        // After the first bytes the browser reports the stream as open. `retry` is the delay before the browser
+        // reconnects, in milliseconds.
+        var response = RenderedResponse(
+            .ok,
+            headers,
+            body: ByteBuffer(string: "retry: 3000\n\n"),
+            user: session.user
+        )
+        response.events = events
+        return response
     }
 }
 
 extension NumberedSessionEvent {
-    fileprivate var text: String {
+    /// The event as server-sent events have it.
+    package var text: String {
         switch event {
         case .heartbeat: ":\n\n"
         case .closing: ": the stream ends\n\n"

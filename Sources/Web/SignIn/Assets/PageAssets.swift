@@ -40,7 +40,7 @@ extension RenderedResponse {
         var headers: HTTPFields = [.contentType: type, .cacheControl: "max-age=\(maximumAge)"]
         if asset == .script { headers[.vary] = "Accept-Language" }
         context.security.add(to: &headers, for: asset == .logo ? .image : .plain)
-        self.init(HTTPResponse(status: .ok, headerFields: headers), body: body)
+        self.init(.ok, headers, body: body)
     }
 }
 

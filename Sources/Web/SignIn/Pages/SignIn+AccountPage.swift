@@ -9,7 +9,7 @@ internal import Sessions
 /// The page with the user and the sessions of the user.
 extension SignIn {
     /// `GET /account`.
-    func showAccount(_ request: WebRequest) -> LoggedResponse {
+    func showAccount(_ request: WebRequest) -> RenderedResponse {
         guard let (session, token) = session(request, isActivity: true) else { return notSignedIn(request) }
         let all = userSessions(of: session)
         var page = Page(title: .key(.yourAccount))
@@ -73,7 +73,7 @@ extension SignIn {
             + (isCurrent ? "  this session" : "")
     }
 
-    private func notSignedIn(_ request: WebRequest) -> LoggedResponse {
+    private func notSignedIn(_ request: WebRequest) -> RenderedResponse {
         guard request.clientKind == .navigation else {
             return error("no-session", status: .unauthorized, to: request)
         }
@@ -82,7 +82,7 @@ extension SignIn {
     }
 
     /// `POST /account/end`: ends one session, or all sessions except the session of the request.
-    func endSessions(_ request: WebRequest) async throws(RejectedForm) -> LoggedResponse {
+    func endSessions(_ request: WebRequest) async throws(RejectedForm) -> RenderedResponse {
         guard let (session, token) = session(request, isActivity: true) else { return notSignedIn(request) }
         let fields = try await form(request, user: session.user)
         guard CSRFToken.isValid(fields.read("csrf"), for: token) else {

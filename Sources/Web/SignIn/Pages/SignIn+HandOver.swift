@@ -41,7 +41,7 @@ extension SignIn {
     // MARK: At another host
 
     /// `GET /enter`: redeems a code for a session of this host.
-    func enter(_ request: WebRequest) async -> LoggedResponse {
+    func enter(_ request: WebRequest) async -> RenderedResponse {
         let query = FormFields(query: request.query)
         let destination = Destination(query)
         let location = ownLocation(destination.target, request: request)
@@ -82,7 +82,7 @@ extension SignIn {
         at host: SessionHost,
         location: String,
         request: WebRequest
-    ) async -> LoggedResponse? {
+    ) async -> RenderedResponse? {
         // The earlier session of the browser at this host may belong to another user.
         guard await endEarlierSessions(request, except: parent) else {
             return render(.notStored, to: request, cookies: request.sessionRemoval)
@@ -102,7 +102,7 @@ extension SignIn {
     }
 
     /// Begins a failed hand-over again; after the second failure, returns a page.
-    private func beginAgain(_ destination: Destination, location: String, request: WebRequest) -> LoggedResponse {
+    private func beginAgain(_ destination: Destination, location: String, request: WebRequest) -> RenderedResponse {
         guard !destination.isRetry else {
             let page: Page =
                 request.cookies.verifier.isToken
@@ -134,7 +134,7 @@ extension SignIn {
     func responseAtOtherHost(
         _ route: Route,
         to request: WebRequest
-    ) async throws(RejectedForm) -> LoggedResponse? {
+    ) async throws(RejectedForm) -> RenderedResponse? {
         guard let hosts, let host = RequestHost(request.authority), SignInSettings.Origin(host) != hosts.origin else {
             return nil
         }
@@ -165,7 +165,7 @@ extension SignIn {
         of host: RequestHost,
         hasForm: Bool,
         to request: WebRequest
-    ) -> LoggedResponse {
+    ) -> RenderedResponse {
         let page = "\(hosts?.origin.description ?? "")\(routes.signIn)"
         let notice = hasForm ? "notice=\(Notice.expired.name)" : ""
         guard let target = target(destination.target, request: request) else {

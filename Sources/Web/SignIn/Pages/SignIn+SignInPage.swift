@@ -8,7 +8,7 @@ internal import Sessions
 /// The sign-in page, with the form for user name and password.
 extension SignIn {
     /// `GET /sign-in`: the sign-in page.
-    func showSignIn(_ request: WebRequest) -> LoggedResponse {
+    func showSignIn(_ request: WebRequest) -> RenderedResponse {
         guard let browser = try? BrowserBinding(request) else { return render(.unavailable, to: request) }
         let query = FormFields(query: request.query)
         var destination = Destination(query)
@@ -80,7 +80,7 @@ extension SignIn {
     private static var signOutNoticeTime: UInt64 { 60_000_000_000 }
 
     /// `POST /sign-in`: begins a login with user name and password.
-    func signIn(_ request: WebRequest) async throws(RejectedForm) -> LoggedResponse {
+    func signIn(_ request: WebRequest) async throws(RejectedForm) -> RenderedResponse {
         let fields = try await form(request)
         // The ticket may be stale: the cookie, which is SameSite=Strict, and the check of the origin show that a page
         // of this server has sent the form.
@@ -113,7 +113,7 @@ extension SignIn {
 
     /// Returns the response to the form of a browser that has not sent the cookie of the page; if another tab has
     /// signed in, the browser has a session instead.
-    func withoutCookie(_ destination: Destination?, request: WebRequest) -> LoggedResponse {
+    func withoutCookie(_ destination: Destination?, request: WebRequest) -> RenderedResponse {
         let destination = destination ?? Destination()
         if let (session, _) = session(request, isActivity: true) {
             let location = location(of: destination, for: session, request: request)
@@ -124,7 +124,7 @@ extension SignIn {
     }
 
     /// Returns the response to the form of this page or of the next step, when the login has a question or has ended.
-    func response(to login: PendingLogin, browser: BrowserBinding, request: WebRequest) async -> LoggedResponse {
+    func response(to login: PendingLogin, browser: BrowserBinding, request: WebRequest) async -> RenderedResponse {
         switch await advance(login, for: request) {
         case .question: return redirectToStep(login.form.destination, answering: request)
         case .failed(let notice, let report):
@@ -154,7 +154,7 @@ extension SignIn {
         browser: BrowserBinding,
         request: WebRequest,
         cookies: [String] = []
-    ) -> LoggedResponse {
+    ) -> RenderedResponse {
         guard let ticket = seal(destination, notice: notice, browser: browser) else {
             return render(.unavailable, to: request, cookies: cookies)
         }

@@ -3,7 +3,6 @@
 internal import AccessControl
 internal import Bytes
 internal import HTTPTypes
-internal import HummingbirdCore
 internal import Mustache
 internal import RealmKit
 internal import Sessions
@@ -14,7 +13,7 @@ extension SignIn {
     ///
     /// The request changes nothing, because any site can send a browser here. Without a session it leads to the target;
     /// a host that is not the sign-in host leads to the page of that host, where the browser may have a session.
-    func showSignOut(_ request: WebRequest) -> LoggedResponse {
+    func showSignOut(_ request: WebRequest) -> RenderedResponse {
         let query = FormFields(query: request.query)
         let target = target(query?.read("return")?.string, request: request)
         guard let (session, token) = presentedSessions(request).first else {
@@ -37,7 +36,7 @@ extension SignIn {
     }
 
     /// `POST /sign-out`: ends the session, or all sessions of a browser with several session cookies.
-    func signOut(_ request: WebRequest) async -> LoggedResponse {
+    func signOut(_ request: WebRequest) async -> RenderedResponse {
         // A sign-out without a session needs no form.
         let fields = try? await form(request)
         let target = target(fields?.read("return")?.string, request: request)
@@ -85,7 +84,7 @@ extension SignIn {
     }
 
     /// Returns a redirect to the page that leads to the target, or says that the user has signed out.
-    private func signedOut(_ request: WebRequest, thenReturnTo target: ReturnTarget?) -> LoggedResponse {
+    private func signedOut(_ request: WebRequest, thenReturnTo target: ReturnTarget?) -> RenderedResponse {
         let query = Destination(target: target?.location).query
         var location = signOutAtSignInHost(target, request: request) ?? Self.link(routes.signOut, query)
         // The target may lead to the sign-in page.
@@ -94,7 +93,7 @@ extension SignIn {
     }
 
     /// Returns a redirect to the sign-in page.
-    private func signedOut(_ request: WebRequest, thenSignInFor target: ReturnTarget?) -> LoggedResponse {
+    private func signedOut(_ request: WebRequest, thenSignInFor target: ReturnTarget?) -> RenderedResponse {
         let removal = request.sessionRemoval
         if let hosts, !hosts.isSignInHost(request.authority) {
             let query = url(of: target, request: request).map { "&\(Destination(target: $0).query)" } ?? ""
@@ -110,10 +109,10 @@ extension SignIn {
     }
 
     /// Removes the stored data from the browser.
-    private func removingData(_ response: LoggedResponse) -> LoggedResponse {
+    private func removingData(_ response: RenderedResponse) -> RenderedResponse {
         var response = response
         // "cookies" is omitted, because it would also delete the cookies of other sites in the same domain.
-        response.response.headers[.clearSiteData] = "\"cache\", \"storage\""
+        response.head.headerFields[.clearSiteData] = "\"cache\", \"storage\""
         return response
     }
 }

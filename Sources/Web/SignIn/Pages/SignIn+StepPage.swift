@@ -7,7 +7,7 @@ internal import RealmKit
 /// The page for the questions of a login.
 extension SignIn {
     /// `GET /sign-in/step`: the page with the open question.
-    func showStep(_ request: WebRequest) -> LoggedResponse {
+    func showStep(_ request: WebRequest) -> RenderedResponse {
         guard let browser = BrowserBinding(known: request), let login = service.pendingLogins.peek(browser.digest),
             let question = login.question
         else {
@@ -64,7 +64,7 @@ extension SignIn {
     }
 
     /// `POST /sign-in/step`: answers the open question.
-    func answerStep(_ request: WebRequest) async throws(RejectedForm) -> LoggedResponse {
+    func answerStep(_ request: WebRequest) async throws(RejectedForm) -> RenderedResponse {
         guard request.isForm else { return render(.unsupported, to: request) }
         let destination = Destination(FormFields(query: request.query))
         guard let browser = BrowserBinding(known: request) else { return withoutCookie(destination, request: request) }
@@ -78,7 +78,7 @@ extension SignIn {
         }
     }
 
-    func redirectToStep(_ destination: Destination, answering request: WebRequest) -> LoggedResponse {
+    func redirectToStep(_ destination: Destination, answering request: WebRequest) -> RenderedResponse {
         redirect(Self.link(routes.step, destination.query), answering: request)
     }
 }

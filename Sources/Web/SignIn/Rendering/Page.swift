@@ -3,6 +3,7 @@
 package import AccessControl
 package import HTTPTypes
 internal import Mustache
+internal import NIOCore
 
 /// A response that is rendered as an HTML page for browsers and as plain text for other clients.
 package struct Page: Sendable {
@@ -63,10 +64,8 @@ package struct Page: Sendable {
         headers[.cacheControl] = "no-store"
         let script = kind == .formWithScript ? context.formScripts[representation.language] : nil
         context.security.add(to: &headers, for: kind, script: script?.policySource)
-        return RenderedResponse(
-            HTTPResponse(status: status, headerFields: headers),
-            text: representation.isHTML ? html(in: context, translation, script) : text(in: translation)
-        )
+        let text = representation.isHTML ? html(in: context, translation, script) : text(in: translation)
+        return RenderedResponse(status, headers, body: ByteBuffer(string: text))
     }
 
     private func text(in translation: Translation) -> String {

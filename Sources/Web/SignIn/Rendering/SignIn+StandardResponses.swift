@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import AccessControl
-package import HTTPTypes
-package import HummingbirdCore
-package import NIOCore
 internal import RealmKit
 internal import Sessions
 
@@ -77,47 +74,5 @@ extension Page.Part {
                 "target": target.map { [$0] } ?? [], "isSecondary": target != nil,
             ]
         }
-    }
-}
-
-/// The form of a page that suits a client: HTML or text, and the language (RFC 9110 section 12).
-package struct Representation: Sendable, Hashable {
-    package let isHTML: Bool
-    /// The index of the translation in the translations of the configuration.
-    package let language: Int
-
-    package init(isHTML: Bool, language: Int = 0) {
-        self.isHTML = isHTML
-        self.language = language
-    }
-
-    package init(for fields: HTTPFields, in translations: Translations) {
-        isHTML = AcceptField.prefersHTML(fields)
-        language = AcceptLanguageField.index(for: fields, in: translations)
-    }
-}
-
-/// A response with a complete body.
-package struct RenderedResponse: Sendable {
-    /// The status and the header fields, without `Content-Length`.
-    package var head: HTTPResponse
-    package var body: ByteBuffer
-
-    package init(_ head: HTTPResponse, body: ByteBuffer = ByteBuffer()) {
-        self.head = head
-        self.body = body
-    }
-
-    package init(_ head: HTTPResponse, text: String) { self.init(head, body: ByteBuffer(string: text)) }
-
-    /// Returns the response with `Content-Length`, but without the body for HEAD (RFC 9110 section 9.3.2).
-    package func response(isHead: Bool) -> Response {
-        var headers = head.headerFields
-        headers[.contentLength] = String(body.readableBytes)
-        return Response(
-            status: head.status,
-            headers: headers,
-            body: ResponseBody(byteBuffer: isHead ? ByteBuffer() : body)
-        )
     }
 }

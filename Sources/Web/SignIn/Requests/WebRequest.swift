@@ -3,8 +3,7 @@
 package import AccessControl
 package import Bytes
 package import HTTPTypes
-package import HummingbirdCore
-internal import NIOCore
+package import NIOCore
 internal import RealmKit
 package import Sessions
 
@@ -20,7 +19,8 @@ package struct WebRequest: Sendable {
     /// The header fields, without `Cookie` and `Authorization`, to be read with ``HTTPFields/texts(of:)``, whose texts
     /// are compared byte by byte.
     package let fields: HTTPFields
-    package let body: RequestBody
+    /// Reads the body; nil if it is longer than the limit, or the client has disconnected, which gets no response anyway.
+    package let body: @Sendable (_ limit: Int) async -> ByteBuffer?
 
     package init(
         method: String,
@@ -28,7 +28,7 @@ package struct WebRequest: Sendable {
         authority: String,
         client: RequestClient,
         fields: HTTPFields,
-        body: RequestBody
+        body: @escaping @Sendable (_ limit: Int) async -> ByteBuffer?
     ) {
         (self.method, self.query, self.authority) = (method, query, authority)
         (self.client, self.fields, self.body) = (client, fields, body)
@@ -110,8 +110,7 @@ package struct WebRequest: Sendable {
         return end > 0 && authority.extracting(end..<authority.count).equals(port) ? end : authority.count
     }
 
-    /// Reads the body; nil if it is too long, or if the client has disconnected, which gets no response anyway.
-    func collectedBody() async -> ByteBuffer? { try? await body.collect(upTo: Self.bodyLimit) }
+    func collectedBody() async -> ByteBuffer? { await body(Self.bodyLimit) }
 
     static let bodyLimit = 32_768
 }
