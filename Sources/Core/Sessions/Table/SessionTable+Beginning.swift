@@ -175,7 +175,7 @@ extension SessionTable {
     private func save(_ session: Session) async throws(SessionFault) {
         guard let store else { return }
         let record = session.record
-        let saving = Task { () -> SessionStoreError? in
+        let saving = Task.immediate { () -> SessionStoreError? in
             do throws(SessionStoreError) { try await store.saveSession(record) } catch { return error }
             return nil
         }

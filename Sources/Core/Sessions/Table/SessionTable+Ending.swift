@@ -63,7 +63,7 @@ extension SessionTable {
     func removeStored(_ ids: [SessionID]) async throws(SessionFault) {
         guard store != nil, !areDurable(ids) else { return }
         // A separate task: that of the caller is cancelled if the client disconnects, but the sign-out must complete.
-        let isDurable = await Task { [self] in
+        let isDurable = await Task.immediate { [self] in
             // A removal is not cancelled at the time limit. A failed removal is repeated every second.
             _ = await TimeLimitedWait.value(of: removal(of: ids), within: Self.timeLimit, clock: clocks.clock)
             if areDurable(ids) { return true }
