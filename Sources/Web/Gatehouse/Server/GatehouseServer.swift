@@ -139,7 +139,7 @@ public struct GatehouseServer: Service {
         for url in listening.urls { onListening(url) }
         let ready = NotifyState.status("listening on \(listening.urls.joined(separator: ", "))")
         // Later messages would fail in the same way, so only this one is logged.
-        if let fault = serviceManager.report(.ready, ready) {
+        if let fault = serviceManager.notify(.ready, ready) {
             logger.warning("the service manager is not notified", metadata: ["error": "\(fault)"])
         }
         await withTaskGroup(of: Void.self) { tasks in

@@ -13,7 +13,8 @@ public struct ServiceManager: Sendable {
     public let watchdogTime: Duration?
     /// The variables that are not used as they are, for administrators.
     public let warnings: [String]
-    private let notifySocket: NotifySocket?
+    /// Nil if the service manager does not want to be notified.
+    let notifySocket: NotifySocket?
 
     /// A service manager that expects nothing and has passed nothing.
     public static let none = ServiceManager()
@@ -64,28 +65,13 @@ public struct ServiceManager: Sendable {
         return .microseconds(microseconds)
     }
 
-    /// True if the service manager wants to be notified.
-    public var isNotified: Bool { notifySocket != nil }
-
-    /// Reports states in one message.
-    ///
-    /// It waits for at most two seconds if the service manager does not read.
-    ///
-    /// - Parameter states: The states.
-    /// - Returns: True if the message was sent, or if the service manager does not want to be notified.
-    @discardableResult
-    public func notify(_ states: NotifyState...) -> Bool {
-        fault(sending: states) == nil
-    }
-
-    /// Reports states as ``notify(_:)`` does.
+    /// Reports states in one message; it waits for at most two seconds if the service manager does not read.
     ///
     /// - Parameter states: The states.
     /// - Returns: The reason why the message was not sent; nil if it was, or if the service manager does not want to be
     ///   notified.
-    public func report(_ states: NotifyState...) -> ServiceManagerFault? { fault(sending: states) }
-
-    private func fault(sending states: [NotifyState]) -> ServiceManagerFault? {
+    @discardableResult
+    public func notify(_ states: NotifyState...) -> ServiceManagerFault? {
         notifySocket?.send(states.map(\.line).joined(separator: "\n"))
     }
 }
