@@ -19,8 +19,18 @@ package final class PrometheusRegistry: MetricsFactory {
     /// The number of time series that are kept; histograms count as one.
     static let maximumSeries = 20_000
 
+    private enum Kind: String {
+        case counter, gauge, histogram
+    }
+
+    /// The time series of one name, by their labels as text without braces.
+    private struct Family {
+        let kind: Kind
+        var series: [UTF8Text: any PrometheusValues] = [:]
+    }
+
     private struct State {
-        var families: [UTF8Text: PrometheusFamily] = [:]
+        var families: [UTF8Text: Family] = [:]
         var count = 0
         var droppedCount = 0
     }
@@ -35,11 +45,12 @@ package final class PrometheusRegistry: MetricsFactory {
     package var text: String {
         let (families, droppedCount) = state.withLock { ($0.families, $0.droppedCount) }
         var text = ""
-        for family in families.values.sorted(by: { Self.precedes($0.name, $1.name) }) {
-            if let help = help[family.name] { text += "# HELP \(family.name) \(PrometheusText.helpText(help))\n" }
-            text += "# TYPE \(family.name) \(family.kind.rawValue)\n"
-            for series in family.series.values.sorted(by: { Self.precedes($0.labels, $1.labels) }) {
-                series.values.write(family.name, labels: series.labels, to: &text)
+        for (key, family) in families.sorted(by: { Self.precedes($0.key, $1.key) }) {
+            let name = key.string
+            if let help = help[name] { text += "# HELP \(name) \(PrometheusText.helpText(help))\n" }
+            text += "# TYPE \(name) \(family.kind.rawValue)\n"
+            for (labels, values) in family.series.sorted(by: { Self.precedes($0.key, $1.key) }) {
+                values.write(name, labels: labels.string, to: &text)
             }
         }
         if droppedCount > 0 {
@@ -48,8 +59,8 @@ package final class PrometheusRegistry: MetricsFactory {
         return text
     }
 
-    private static func precedes(_ first: String, _ second: String) -> Bool {
-        first.utf8.lexicographicallyPrecedes(second.utf8)
+    private static func precedes(_ first: UTF8Text, _ second: UTF8Text) -> Bool {
+        first.string.utf8.lexicographicallyPrecedes(second.string.utf8)
     }
 
     // MARK: MetricsFactory. The same name and labels always give the same handler.
@@ -91,43 +102,23 @@ package final class PrometheusRegistry: MetricsFactory {
     private func series<Values: PrometheusValues>(
         _ label: String,
         _ dimensions: [(String, String)],
-        _ kind: PrometheusFamily.Kind,
+        _ kind: Kind,
         _ make: () -> Values
     ) -> Values {
-        let name = PrometheusText.name(label)
-        let labels = PrometheusText.labels(dimensions)
+        let name = UTF8Text(PrometheusText.name(label))
+        let labels = UTF8Text(PrometheusText.labels(dimensions))
         return state.withLock { state in
-            let key = UTF8Text(name)
-            let knownKind = state.families[key]?.kind
-            let known = state.families[key]?.series[UTF8Text(labels)]?.values
-            if knownKind == kind, let known = known as? Values { return known }
+            let knownKind = state.families[name]?.kind ?? kind
+            if knownKind == kind, let known = state.families[name]?.series[labels] as? Values { return known }
             let values = make()
-            guard knownKind == nil || knownKind == kind, state.count < Self.maximumSeries else {
+            guard knownKind == kind, state.count < Self.maximumSeries else {
                 state.droppedCount += 1
                 return values
             }
             // The family is changed in its place: a copy would take time in proportion to its series.
-            state.families[key, default: PrometheusFamily(name: name, kind: kind)].series[UTF8Text(labels)] =
-                PrometheusFamily.Series(labels: labels, values: values)
+            state.families[name, default: Family(kind: kind)].series[labels] = values
             state.count += 1
             return values
         }
     }
-}
-
-/// The time series of one name.
-struct PrometheusFamily: Sendable {
-    enum Kind: String {
-        case counter, gauge, histogram
-    }
-
-    struct Series {
-        /// The labels as text, without braces.
-        let labels: String
-        let values: any PrometheusValues
-    }
-
-    let name: String
-    let kind: Kind
-    var series: [UTF8Text: Series] = [:]
 }

@@ -18,7 +18,6 @@ final class ServerMetrics: Sendable {
 
     let registry: PrometheusRegistry
     let requests: RequestMetrics
-    private let handshakes: [HandshakeKey: Counter]
     private let failedHandshakes: Counter
     private let connections: Gauge
     private let certificateExpiry: Gauge
@@ -28,11 +27,6 @@ final class ServerMetrics: Sendable {
     private let process: ProcessMetrics
     private let state = Mutex<(phase: Phase, connectionCount: @Sendable () -> Int)>((.starting, { 0 }))
 
-    private struct HandshakeKey: Hashable {
-        let version: TLSVersion
-        let isResumed: Bool
-    }
-
     init() {
         registry = PrometheusRegistry(help: MetricName.help.merging(Self.help) { first, _ in first })
         let registry = registry
@@ -40,16 +34,9 @@ final class ServerMetrics: Sendable {
             Counter(label: name, dimensions: dimensions, factory: registry)
         }
         requests = RequestMetrics(registry)
-        var handshakes: [HandshakeKey: Counter] = [:]
         for version in TLSVersion.allCases {
-            for isResumed in [false, true] {
-                handshakes[HandshakeKey(version: version, isResumed: isResumed)] = counter(
-                    Self.handshakes,
-                    [("version", version.rawValue), ("result", isResumed ? "resumed" : "full")]
-                )
-            }
+            for isResumed in [false, true] { _ = Self.handshakes(of: version, isResumed: isResumed, in: registry) }
         }
-        self.handshakes = handshakes
         failedHandshakes = counter(Self.handshakes, [("version", "none"), ("result", "failed")])
         connections = Gauge(label: Self.connections, factory: registry)
         certificateExpiry = Gauge(label: Self.certificateExpiry, factory: registry)
@@ -77,7 +64,13 @@ final class ServerMetrics: Sendable {
     // MARK: Events
 
     func countHandshake(_ handshake: TLSHandshakeCompleted) {
-        handshakes[HandshakeKey(version: handshake.version, isResumed: handshake.isResumed)]?.increment()
+        Self.handshakes(of: handshake.version, isResumed: handshake.isResumed, in: registry).increment()
+    }
+
+    private static func handshakes(of version: TLSVersion, isResumed: Bool, in registry: PrometheusRegistry) -> Counter
+    {
+        let dimensions = [("version", version.rawValue), ("result", isResumed ? "resumed" : "full")]
+        return Counter(label: handshakes, dimensions: dimensions, factory: registry)
     }
 
     /// Counts the error of a connection, if it is a failed handshake.
