@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bytes
+import HTTPTypes
 import RealmKit
 import RealmTesting
 import Testing
@@ -108,7 +109,7 @@ import Testing
     ) async throws {
         let answer = try await send(flavour, "/open", ["Remote-User: root", "Remote_User: root"])
         #expect(answer.status == 200)
-        let names = IdentityHeaders.names.map(\.description)
+        let names = IdentityHeaders.names.map(\.canonicalName)
         for name in names {
             #expect(answer.all(name) == [""])
         }

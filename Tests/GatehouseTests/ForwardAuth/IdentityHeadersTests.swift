@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessControl
+import HTTPTypes
 import RealmConfiguration
 import RealmKit
 import SeededRandom
@@ -40,7 +41,7 @@ struct IdentityHeadersTests {
         let names = [
             "remote-user", "remote-groups", "remote-realm", "remote-email", "remote-name", "remote-token",
         ]
-        #expect(IdentityHeaders.names.map { "\($0)" } == names)
+        #expect(IdentityHeaders.names.map(\.canonicalName) == names)
     }
 
     @Test func `as UTF-8 the texts are unchanged, and no character of a name can add a field or a group`() throws {

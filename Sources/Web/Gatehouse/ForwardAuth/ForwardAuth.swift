@@ -21,8 +21,7 @@ struct ForwardAuth: Sendable {
         let proxy: ForwardAuthProxy
         let original: OriginalRequest
         let clientKind: ClientKind
-        /// The index of the translation that the user prefers.
-        let language: Int
+        let representation: Representation
         let cookies: OurCookies
         /// True if the proxy requests the page for a check that was refused.
         var isPage = false
@@ -71,11 +70,6 @@ struct ForwardAuth: Sendable {
         return cached.response
     }
 
-    /// Returns the encoded 403 response to a forward-auth request that cannot be checked.
-    func rejection(_ reason: String, as representation: Representation) -> PreparedResponse {
-        PreparedResponse(denial(reason, as: representation))
-    }
-
     /// Returns the response; `time` is that of the identity token in seconds since 1970, nil for the present time.
     private func rendered(
         _ decision: AccessDecision,
@@ -84,7 +78,7 @@ struct ForwardAuth: Sendable {
         at time: Int? = nil
     ) -> RenderedResponse {
         let original = check.original
-        if case .noMatchingRule = decision { return denial("no rule matches", for: check) }
+        if case .noMatchingRule = decision { return denial("no rule matches", as: check.representation) }
         let response = decision.standardResponse(
             signInBy: context.links,
             isSafe: original.method == "GET" || original.method == "HEAD",
@@ -94,7 +88,9 @@ struct ForwardAuth: Sendable {
         )
         if let response { return rendered(response, for: check, authentication: authentication) }
         // The client would get an empty page. nginx has denied the request itself, or the decision is new.
-        guard !check.isPage else { return denial("the proxy denies it, or the decision has just changed", for: check) }
+        guard !check.isPage else {
+            return denial("the proxy denies it, or the decision has just changed", as: check.representation)
+        }
         let user: SignedInUser? = if case .allowed(let user) = decision { user } else { nil }
         // A session authenticates by its cookie. Any other authentication uses the `Authorization` field.
         let hasCredentials = if case .session = authentication { false } else { user != nil }
@@ -110,12 +106,6 @@ struct ForwardAuth: Sendable {
         return allowed(identity, proxy: check.proxy, hasCredentials: hasCredentials)
     }
 
-    /// The fields of ``IdentityHeaders/values``, in the spelling that applications know.
-    private static let identityFields = [
-        HTTPField.Name.known("Remote-User"), .known("Remote-Groups"), .known("Remote-Realm"), .known("Remote-Email"),
-        .known("Remote-Name"), .known("Remote-Token"),
-    ]
-
     /// Returns the response to an allowed request, with the header fields of the user.
     ///
     /// Empty fields are also sent. The proxy then overwrites fields of the same name from the client (CVE-2026-30851).
@@ -125,11 +115,11 @@ struct ForwardAuth: Sendable {
         hasCredentials: Bool
     ) -> RenderedResponse {
         var headers: HTTPFields = [.cacheControl: "no-store"]
-        for (name, value) in zip(Self.identityFields, identity.values) { headers[name] = value }
+        for (name, value) in zip(IdentityHeaders.names, identity.values) { headers[name] = value }
         if proxy == .envoy {
             // Envoy ignores empty fields, so their names are listed for removal. `Authorization` is also removed,
             // because the application must not get a password that Gatehouse has checked.
-            let empty = zip(IdentityHeaders.names, identity.values).filter { $1.isEmpty }.map { $0.0.description }
+            let empty = zip(IdentityHeaders.names, identity.values).filter { $1.isEmpty }.map(\.0.canonicalName)
             let removed = empty + (hasCredentials ? ["authorization"] : [])
             if !removed.isEmpty { headers[.envoyRemoved] = removed.joined(separator: ",") }
         }
@@ -148,21 +138,17 @@ struct ForwardAuth: Sendable {
         case .unauthorized(let challenge, _): return unauthorized(challenge, for: check)
         case .unavailable where check.proxy == .nginx:
             // nginx turns the status into 500, for which its file has a page with 503. In a page request it is passed on.
-            return signIn.render(standard, as: representation(for: check), for: authentication)
+            return signIn.render(standard, as: check.representation, for: authentication)
         case .forbidden, .methodNotAllowed, .unavailable:
-            let page = signIn.render(standard, as: representation(for: check), for: authentication)
+            let page = signIn.render(standard, as: check.representation, for: authentication)
             return understood(page, by: check.proxy)
         case .certificateNeeded:
-            return denial("the page needs a client certificate, which a proxy cannot pass on", for: check)
-        case .ambiguousPath: return denial("the request is ambiguous", for: check)
-        case .malformed(let reason): return denial(reason, for: check)
+            return denial("the page needs a client certificate, which a proxy cannot pass on", as: check.representation)
+        case .ambiguousPath: return denial("the request is ambiguous", as: check.representation)
+        case .malformed(let reason): return denial(reason, as: check.representation)
         case .crossOrigin, .misdirected, .notFound, .index, .health, .asset, .welcome:
-            return denial("the request cannot be checked", for: check)
+            return denial("the request cannot be checked", as: check.representation)
         }
-    }
-
-    private func representation(for check: Check) -> Representation {
-        Representation(isHTML: check.clientKind == .navigation, language: check.language)
     }
 
     /// Returns a page with a status that the proxy understands.
@@ -176,11 +162,7 @@ struct ForwardAuth: Sendable {
     }
 
     /// Returns a 403 response with a reason: a page for a browser, and text for other clients.
-    private func denial(_ reason: String, for check: Check) -> RenderedResponse {
-        denial(reason, as: representation(for: check))
-    }
-
-    private func denial(_ reason: String, as representation: Representation) -> RenderedResponse {
+    func denial(_ reason: String, as representation: Representation) -> RenderedResponse {
         guard representation.isHTML else { return response(.forbidden, text: reason) }
         let line = Message(.requestDenied, ["reason": .verbatim(reason)])
         return Page(status: .forbidden, title: Message(.accessDenied), lines: [line])

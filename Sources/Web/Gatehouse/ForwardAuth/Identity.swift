@@ -3,6 +3,7 @@
 internal import AccessControl
 internal import Bytes
 internal import HTTPServer
+internal import HTTPTypes
 internal import OpenSSLKit
 internal import RealmConfiguration
 internal import RealmKit
@@ -13,9 +14,10 @@ internal import SignIn
 /// All fields are always set. If there is no user, their values are empty. If a field were missing, a proxy could
 /// forward the client's field of the same name (CVE-2026-30851).
 struct IdentityHeaders: Sendable, Hashable {
-    /// The names of the fields, in the order of ``values``.
-    static let names: [StaticString] = [
-        "remote-user", "remote-groups", "remote-realm", "remote-email", "remote-name", "remote-token",
+    /// The names of the fields in the order of ``values``, in the spelling that applications know.
+    static let names = [
+        HTTPField.Name.known("Remote-User"), .known("Remote-Groups"), .known("Remote-Realm"), .known("Remote-Email"),
+        .known("Remote-Name"), .known("Remote-Token"),
     ]
 
     let user: String
@@ -29,7 +31,6 @@ struct IdentityHeaders: Sendable, Hashable {
     /// The identity token; empty if there is no user, or if tokens are not configured.
     let token: String
 
-    /// The values, in the order of ``names``.
     var values: [String] { [user, groups, realm, email, name, token] }
 
     /// Creates the fields; all texts but the token are encoded.

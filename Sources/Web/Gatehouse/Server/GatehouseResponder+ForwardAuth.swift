@@ -14,46 +14,36 @@ extension GatehouseResponder {
         on connection: Connection
     ) -> ResponseMode {
         var received = received
+        let described = proxy.map { description(head, of: $0) }
+        /// Rejects the request with a reason for the page, and a remark for its line in the access log.
+        func reject(because reason: String, remark: String? = nil, isForStranger: Bool = false) -> ResponseMode {
+            let claim = proxy.flatMap { described?.claim(from: $0) }
+            return self.reject(received, because: reason, remark: remark, claim: claim, isForStranger: isForStranger)
+        }
         guard proxies.contains(connection.peer) else {
-            return reject(
-                received,
-                because: "only trusted proxies may use forward authentication",
-                remark: "not-trusted",
-                claim: proxy.flatMap { description(head, of: $0).claim(from: $0) },
-                isForStranger: true
-            )
+            let reason = "only trusted proxies may use forward authentication"
+            return reject(because: reason, remark: "not-trusted", isForStranger: true)
         }
         // The path is compared byte by byte. A proxy may block this path for clients, and a client may use another
         // spelling to bypass the block.
-        guard let proxy, let kind = routes.check(head.target, of: proxy) else {
-            let claim = proxy.flatMap { description(head, of: $0).claim(from: $0) }
-            return reject(received, because: "not a forward authentication path", remark: nil, claim: claim)
+        guard let proxy, let described, let kind = routes.check(head.target, of: proxy) else {
+            return reject(because: "not a forward authentication path")
         }
         if kind == .page { received.remark = " page\(received.remark)" }
-        let described = description(head, of: proxy)
         // Without X-Forwarded-For, every client would have the address of the proxy, and rules for the network of the
         // proxy would match.
         guard received.client.isForwarded else {
-            return reject(
-                received,
-                because: "the request cannot be checked",
-                remark: "no-x-forwarded-for",
-                claim: described.claim(from: proxy)
-            )
+            return reject(because: "the request cannot be checked", remark: "no-x-forwarded-for")
         }
         let original: OriginalRequest
         switch OriginalRequest.read(described, from: proxy) {
         case .request(let read): original = read
         case .rejected(let reason):
-            let claim = described.claim(from: proxy)
-            return reject(received, because: "the request cannot be checked", logging: reason, claim: claim)
+            return reject(because: "the request cannot be checked", remark: LogText.quoted(reason))
         }
         received.original = original
         // A request over http has exposed its credentials on the network. Browsers do not send our cookies over http.
-        guard original.scheme == .https else {
-            let claim = described.claim(from: proxy)
-            return reject(received, because: "only https is allowed", remark: "not-https", claim: claim)
-        }
+        guard original.scheme == .https else { return reject(because: "only https is allowed", remark: "not-https") }
         let request = AccessRequest(
             method: original.method,
             path: original.path,
@@ -61,25 +51,25 @@ extension GatehouseResponder {
             client: received.client,
             preflightMethod: original.preflightMethod
         )
+        let clientKind = received.clientKind(head)
         var check = ForwardAuth.Check(
             proxy: proxy,
             original: original,
-            clientKind: received.clientKind(head),
-            language: received.representation.language,
+            clientKind: clientKind,
+            representation: Representation(
+                isHTML: clientKind == .navigation,
+                language: received.representation.language
+            ),
             cookies: received.client.cookies,
             isPage: kind == .page
         )
         switch accessController.decide(request, credentials: { Self.credentials(head) }) {
         case .now(let result):
             if case .malformed(let reason) = result.decision, result.rule == nil {
-                let claim = described.claim(from: proxy)
-                return reject(received, because: "the request cannot be checked", logging: reason, claim: claim)
+                return reject(because: "the request cannot be checked", remark: LogText.quoted(reason))
             }
             note(result, in: &received)
-            if case .noMatchingRule = result.decision {
-                let claim = described.claim(from: proxy)
-                return reject(received, because: "no rule matches", remark: nil, claim: claim)
-            }
+            if case .noMatchingRule = result.decision { return reject(because: "no rule matches") }
             check.encoding = result.rule?.rule.identityFields ?? .percent
             let response = forwardAuth.prepared(result.decision, for: check, authentication: result.authentication)
             return reply(to: received, with: response, for: result.authentication)
@@ -122,7 +112,7 @@ extension GatehouseResponder {
         let place = isForStranger ? "" : claim.map { " (\($0.place))" } ?? ""
         return reply(
             to: received,
-            with: forwardAuth.rejection(reason + place, as: received.representation),
+            with: PreparedResponse(forwardAuth.denial(reason + place, as: received.representation)),
             reason: remark.map { " \($0)" } ?? ""
         )
     }
