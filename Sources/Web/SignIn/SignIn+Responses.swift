@@ -25,7 +25,6 @@ extension SignIn {
         return rendered
     }
 
-    /// Returns a redirect with status 303: the browser requests the location by GET (RFC 9110 section 15.4.4).
     func redirect(
         _ location: String,
         answering request: WebRequest,
@@ -33,11 +32,7 @@ extension SignIn {
         user: SignedInUser? = nil,
         report: LoginReport? = nil
     ) -> RenderedResponse {
-        var page = Page(status: .seeOther, title: .key(.continue), lines: [.key(.continue)])
-        page.headers[.location] = location
-        page.parts = [.link(to: location, .key(.continue))]
-        page.kind = .form
-        return render(page, to: request, cookies: cookies, user: user, report: report)
+        render(.redirect(to: location), to: request, cookies: cookies, user: user, report: report)
     }
 
     /// Returns a response of the session API, or of the realm API, which uses no cookies.

@@ -29,6 +29,19 @@ import Testing
         #expect(try Page(title: welcome, lines: [welcome]).text(asHTML: false) == "Welcome zed\n")
     }
 
+    @Test func `the page of a redirect is the same as one that is rendered as a whole`() throws {
+        let context = try PageContext.forTests()
+        for language in context.translations.all.indices {
+            var page = Page.redirect(to: "/a?b=\"</main>&c=1")
+            let representation = Representation(isHTML: true, language: language)
+            let response = page.rendered(as: representation, in: context)
+            page.isRedirect = false
+            let whole = page.rendered(as: representation, in: context)
+            #expect(response.body == whole.body && response.head == whole.head)
+            #expect(String(buffer: response.body).contains("/a?b=&quot;&lt;/main&gt;&amp;c=1"))
+        }
+    }
+
     @Test(
         arguments: [
             ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", true), ("*/*", false), ("", false),
@@ -50,14 +63,18 @@ import Testing
     }
 }
 
-extension Page {
-    fileprivate func text(asHTML: Bool, brand: SignInBrand = SignInBrand()) throws -> String {
-        let links = SignInLinks(routes: Routes(prefix: ""))
-        let context = try PageContext(
+extension PageContext {
+    fileprivate static func forTests() throws -> PageContext {
+        try PageContext(
             security: SecurityHeaders(isCertificateTrusted: true),
-            links: links,
-            brand: brand
+            links: SignInLinks(routes: Routes(prefix: "")),
+            brand: SignInBrand()
         )
-        return String(buffer: rendered(as: Representation(isHTML: asHTML), in: context).body)
+    }
+}
+
+extension Page {
+    fileprivate func text(asHTML: Bool) throws -> String {
+        String(buffer: rendered(as: Representation(isHTML: asHTML), in: try .forTests()).body)
     }
 }

@@ -16,6 +16,8 @@ package struct Page: Sendable {
     var parts: [Part] = []
     var headers = HTTPFields()
     var kind = SecurityHeaders.Kind.plain
+    /// True for the page of a redirect, of which all but the link is rendered once.
+    var isRedirect = false
     /// True if the page shows an error of the form.
     ///
     /// Its title, which a screen reader reads first, then begins with `Error:`.
@@ -64,8 +66,36 @@ package struct Page: Sendable {
         headers[.cacheControl] = "no-store"
         let script = kind == .formWithScript ? context.formScripts[representation.language] : nil
         context.security.add(to: &headers, for: kind, script: script?.policySource)
-        let text = representation.isHTML ? html(in: context, translation, script) : text(in: translation)
+        let text: String
+        if !representation.isHTML {
+            text = self.text(in: translation)
+        } else if isRedirect {
+            let frame = context.redirectFrames[representation.language]
+            text = frame.start + parts.map { $0.html(translation) }.joined() + frame.end
+        } else {
+            text = html(in: context, translation, script)
+        }
         return RenderedResponse(status, headers, body: ByteBuffer(string: text))
+    }
+
+    /// A redirect with status 303: the browser requests the location by GET (RFC 9110 section 15.4.4).
+    static func redirect(to location: String) -> Page {
+        var page = Page(status: .seeOther, title: .key(.continue), lines: [.key(.continue)])
+        page.headers[.location] = location
+        page.parts = [.link(to: location, .key(.continue))]
+        page.kind = .form
+        page.isRedirect = true
+        return page
+    }
+
+    /// Returns the HTML of a redirect in a language, before and after its link.
+    static func redirectFrame(in context: PageContext, _ translation: Translation) -> (start: String, end: String) {
+        var page = redirect(to: "")
+        page.parts = []
+        let html = page.html(in: context, translation, nil)
+        // The parts of a page are at the end of `main`.
+        guard let end = html.utf8.firstRange(of: "</main>".utf8)?.lowerBound else { return (html, "") }
+        return (String(html[..<end]), String(html[end...]))
     }
 
     private func text(in translation: Translation) -> String {

@@ -19,6 +19,8 @@ package struct PageContext: Sendable {
     package let identityKeys: IdentityKeySet?
     /// The script of the sign-in form in the language of each translation.
     let formScripts: [InlineScript]
+    /// The HTML of a redirect before and after its link, in the language of each translation.
+    private(set) var redirectFrames: [(start: String, end: String)] = []
     package var routes: Routes { links.routes }
     // Each configuration has its own number, because a reload may change the pages.
     private let generation: Int
@@ -39,6 +41,7 @@ package struct PageContext: Sendable {
         for translation in translations.all { scripts.append(try InlineScript(ofFormIn: translation)) }
         formScripts = scripts
         generation = Self.lastGeneration.add(1, ordering: .relaxed).newValue
+        redirectFrames = translations.all.map { Page.redirectFrame(in: self, $0) }
     }
 
     init(_ configuration: Configuration, isCertificateTrusted: Bool) throws(OpenSSLError) {
