@@ -142,21 +142,19 @@ final class ConnectionPlace: Sendable {
     let address: AddressKey
     private let counter: ConnectionCounter
     private let idle = Atomic<UInt64>(1)
-    /// Called when the connection must end, if it is idle.
-    private let onEviction: @Sendable () -> Void
+    /// Ends the connection, if it is idle.
+    let evict: @Sendable () -> Void
 
-    init(_ counter: ConnectionCounter, address: AddressKey, onEviction: @escaping @Sendable () -> Void) {
+    init(_ counter: ConnectionCounter, address: AddressKey, onEviction evict: @escaping @Sendable () -> Void) {
         self.counter = counter
         self.address = address
-        self.onEviction = onEviction
+        self.evict = evict
     }
 
     /// The time for which the connection waits for its client; 0 if a task is running for it.
     var idleTime: UInt64 { idle.load(ordering: .relaxed) }
 
     func recordIdleTime(_ time: UInt64?) { idle.store(time.map { $0 &+ 1 } ?? 0, ordering: .relaxed) }
-
-    func evict() { onEviction() }
 
     func release() { counter.release(self) }
 

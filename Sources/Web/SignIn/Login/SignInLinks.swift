@@ -103,17 +103,6 @@ struct Destination: Sendable, Hashable {
     /// True if an earlier hand-over to this target has failed.
     var isRetry = false
 
-    init(target: String? = nil, challenge: Digest? = nil, isRetry: Bool = false) {
-        (self.target, self.challenge, self.isRetry) = (target, challenge, isRetry)
-    }
-
-    /// Reads the fields `return`, `challenge` and `retry` of a query.
-    init(_ query: FormFields?) {
-        target = query?.read("return")?.string
-        challenge = query?.read("challenge").flatMap { Self.challenge($0.string) }
-        isRetry = query?.read("retry") == "1"
-    }
-
     /// The fields of a query that ``init(_:)`` reads.
     var query: String {
         var fields: [String] = []
@@ -135,5 +124,14 @@ struct Destination: Sendable, Hashable {
 
     static func challenge(_ text: String) -> Digest? {
         Base64.url.decode(text.utf8Span.span).flatMap { Digest(bytes: $0) }
+    }
+}
+
+extension Destination {
+    /// Reads the fields `return`, `challenge` and `retry` of a query.
+    init(_ query: FormFields?) {
+        target = query?.read("return")?.string
+        challenge = query?.read("challenge").flatMap { Self.challenge($0.string) }
+        isRetry = query?.read("retry") == "1"
     }
 }
