@@ -2,13 +2,11 @@
 
 #if LDAP
 import DirectoryTesting
-import Foundation
 import OpenSSLKit
+import Foundation
 import RealmKit
-import ServerConnections
 import TLSTesting
 import Testing
-import Workers
 
 @testable import RealmLDAP
 
@@ -76,7 +74,7 @@ struct ConnectionTests {
         }
         let certificate = try #require(try LDAPSetup.pki.certificates("strange").first)
         func text(_ now: Int64) -> String {
-            LDAPHandle.rejection(of: certificate, host: "a.test", now: Int(now))
+            LDAPTransport.rejection(of: certificate, host: "a.test", now: Int(now))
         }
         #expect(text(certificate.notBefore).contains("it has no alternative name, and its common name is no host name"))
         #expect(text(certificate.notBefore).hasSuffix("alternative names: none"))
@@ -191,24 +189,6 @@ struct ConnectionTests {
         #expect(try await limited.login("ann", "another password").failure == .unavailable)
         let narrow = try LDAPSetup.realm(server, ["base-dn": [SlapdServer.people]])
         #expect(try await narrow.login(SlapdServer.ann).failure == nil)
-    }
-
-    @Test func `after a search that fails, the next answers are those of the next searches`() async throws {
-        let server = try await SlapdServer()
-        let realm = try LDAPSetup.realm(server)
-        try await realm.pool.run(for: JobOwner(source: "test", account: nil)) { connection, call throws(ServerFault) in
-            connection.begin(call)
-            let missing = LDAPSearch.entry("cn=nobody,\(SlapdServer.people)", attributes: ["uid"])
-            let malformed = LDAPSearch(base: SlapdServer.people, filter: "(uid=", attributes: ["uid"])
-            for bad in [missing, malformed] {
-                #expect(throws: ServerFault.self) { try connection.search(bad) }
-                #expect(connection.isUsable)
-                for person in SlapdServer.allPeople {
-                    let found = try connection.search(.entry(person.name, attributes: ["uid"]))
-                    #expect(found.flatMap { $0.texts(of: "uid") } == [person.uid])
-                }
-            }
-        }
     }
 }
 #endif

@@ -157,7 +157,7 @@ struct FilterTemplateTests {
         for template in templates {
             let hostile = HostileText.next(&random)
             let filters = ["mark", hostile].map { value in template.filter { _ in value } }
-            let received = try await realm.pool.run(for: JobOwner(source: "test", account: nil)) {
+            let received = try await realm.directory.pool.run(for: JobOwner(source: "test", account: nil)) {
                 connection,
                 call throws(ServerFault) in
                 connection.begin(call)

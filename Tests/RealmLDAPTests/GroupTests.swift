@@ -3,7 +3,11 @@
 #if LDAP
 import DirectoryTesting
 import RealmKit
+import ServerConnections
+import Synchronization
+import TestTools
 import Testing
+import Workers
 
 @testable import RealmLDAP
 
@@ -65,7 +69,7 @@ struct GroupTests {
             let filters: [String: [String]?] = [
                 "search-filter": ["(|(cn=%s)(uid=%s))"], "user-name-attribute": [attribute],
             ]
-            let settings = try LDAPSetup.realm(server, filters).settings
+            let settings = try LDAPSetup.realm(server, filters).directory.settings
             for typed in ["ann", "Ann", "ANN"] {
                 let entry = LDAPEntry(name: "cn=Ann,\(SlapdServer.people)", attributes: attributes)
                 let user = try UserEntry(entry, typed: TypedName(user: typed, full: typed), settings: settings)
@@ -156,44 +160,69 @@ struct GroupTests {
     }
 
     @Test(arguments: ["search", "member-of"])
-    func `after their time groups of groups are read again`(source: String) async throws {
-        let realm = try LDAPSetup.realm(
-            server,
-            ["nested-groups": ["true"], "group-source": [source], "group-cache-time": ["1s"]]
-        )
-        func searches() async throws -> Int {
+    func `groups of groups are read again ahead of need, and not by a login`(source: String) async throws {
+        let realm = try LDAPSetup.realm(server, ["nested-groups": ["true"], "group-source": [source]])
+        let time = Atomic(MonotonicTime.now)
+        let cache = GroupCache(.seconds(60)) { time.load(ordering: .relaxed) }
+        let renewed = Mutex<[[DirectoryGroup]]>([])
+        let settings = realm.directory.settings
+        /// Makes a search for the groups of a user, and returns the number of requests for it.
+        func requests(_ body: @escaping @Sendable (DirectoryLogin) throws(ServerFault) -> Void) async throws -> Int {
             let before = server.searches.count
-            #expect(try await realm.login(SlapdServer.ann).identity?.subject.groups.contains("level3") == true)
+            try await realm.directory.run(for: nil, source: "test") { login throws(ServerFault) in
+                try body(
+                    DirectoryLogin(
+                        directory: login.directory,
+                        connection: login.connection,
+                        steps: login.steps,
+                        cache: cache,
+                        renew: { groups in renewed.withLock { $0.append(groups) } }
+                    )
+                )
+            }
             return server.searches.count - before
         }
+        let ann = SlapdServer.ann
+        let names = ["staff", "level1"].map { Array(SlapdServer.group($0).utf8) }
+        let attributes = [("uid", [Array(ann.uid.utf8)]), ("memberof", names)]
+        let user = try UserEntry(LDAPEntry(name: ann.name, attributes: attributes), typed: nil, settings: settings)
+        let login: @Sendable (DirectoryLogin) throws(ServerFault) -> Void = { search throws(ServerFault) in
+            let found = try search.groups(of: user)
+            guard found.contains("level3") else { throw ServerFault(.failed, "\(found)") }
+        }
+        func pass(_ seconds: UInt64) { time.add(seconds * 1_000_000_000, ordering: .relaxed) }
         // The first connection reads the root entry, too.
-        let first = try await searches() - 1
-        try await Task.sleep(for: .milliseconds(1100))
-        #expect(try await searches() == first)
+        _ = try await requests { _ in }
+        let first = try await requests(login)
+        let later = try await requests(login)
+        #expect(later == (source == "search" ? 1 : 0) && first > later + 2)
+        #expect(renewed.withLock { $0.isEmpty })
+        pass(31)
+        #expect(try await requests(login) == later)
+        let groups = try #require(renewed.withLock { $0.first })
+        #expect(try await requests { search throws(ServerFault) in try search.readAgain(groups) } > 2)
+        #expect(try await requests { search throws(ServerFault) in try search.readAgain(groups) } == 0)
+        pass(31)
+        #expect(try await requests(login) == later)
+        #expect(renewed.withLock { $0.count } == 2)
+        // Without a renewal they are read at the login.
+        pass(30)
+        #expect(try await requests(login) > later)
     }
 
-    @Test(arguments: ["size.soft=2 size.hard=2", "size.soft=2 size.hard=soft", "size.soft=2 size.hard=5"])
-    func `groups of groups are found in pages if the server returns fewer at once`(limit: String) async throws {
-        var settings = SlapdServer.Settings()
-        settings.databaseLines = ["limits dn.exact=\"\(SlapdServer.service.name)\" \(limit) size.prtotal=unlimited"]
-        // The group level1 of the user is in seven others, of which one is in another one.
-        let parents = (0..<7).map { "parent\($0)" }
-        settings.entries = (parents.map { ($0, "level1") } + [("top", "parent3")]).map { name, member in
-            Entry(
-                SlapdServer.group(name),
-                [("objectClass", "groupOfNames"), ("cn", name), ("member", SlapdServer.group(member))]
-            ).ldif
-        }.joined()
-        let server = try await SlapdServer(settings)
-        let realm = try LDAPSetup.realm(server, ["nested-groups": ["true"]])
-        let report = try await realm.login(SlapdServer.ann)
-        #expect(
-            report.identity?.subject.groups.sorted()
-                == ["comma, group", "level1", "level2", "level3"] + parents + ["staff", "top"],
-            "\(report.noteTexts)"
-        )
-        let low = try LDAPSetup.realm(server, ["nested-groups": ["true"], "maximum-groups": ["9"]])
-        #expect(try await low.login(SlapdServer.ann).failure == .unavailable)
+    @Test func `logins begin a renewal, which ends by itself`() async throws {
+        let realm = try LDAPSetup.realm(server, ["nested-groups": ["true"], "group-cache-time": ["2s"]])
+        #expect(try await realm.login(SlapdServer.ann).failure == nil)
+        try await Task.sleep(for: .milliseconds(1100))
+        let before = server.searches.count
+        #expect(try await realm.login(SlapdServer.ann).failure == nil)
+        // Those of the login are two.
+        try await Waiting.until { server.searches.count > before + 2 }
+        try await Waiting.until {
+            guard realm.directory.cache.beginRenewal() else { return false }
+            realm.directory.cache.endRenewal(hasFailed: false)
+            return true
+        }
     }
 
     @Test func `of several names of a group, the one of the distinguished name counts`() async throws {
@@ -293,7 +322,7 @@ struct GroupTests {
             ]
         )
         await #expect(throws: RealmError(.invalidOperation, "")) { try await direct.groupNames(of: ann) }
-        #expect(try await realm.users().count == SlapdServer.allPeople.count)
+        #expect(try await realm.directory.users().count == SlapdServer.allPeople.count)
     }
 }
 #endif

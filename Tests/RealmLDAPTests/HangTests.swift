@@ -3,12 +3,11 @@
 #if LDAP
 import DirectoryTesting
 import RealmKit
+import ServerConnections
 import TestTools
 import Testing
-import Workers
 
 @testable import RealmLDAP
-@testable import ServerConnections
 
 @Suite(.enabled(if: SlapdServer.unavailable == nil, "\(SlapdServer.unavailable ?? "")"))
 struct HangTests {
@@ -33,14 +32,14 @@ struct HangTests {
     @Test func `the logins of one user hold half of the connections`() async throws {
         let server = try await SlapdServer()
         let realm = try LDAPSetup.realm(server, ["pool-size": ["4"], "timeout": ["60s"], "search-timeout": ["60s"]])
-        let pool = realm.pool
+        let pool = realm.directory.pool
         #expect(try await realm.login(SlapdServer.ann).failure == nil)
         server.suspend()
         let ann = (0..<3).map { _ in Task { try await realm.login(SlapdServer.ann).failure } }
-        try await Waiting.until { pool.slots.load.held == 2 && pool.slots.load.waiting == 1 }
+        try await Waiting.until { pool.runningCalls == 2 && pool.waitingCalls == 1 }
         let ben = Task { try await realm.login(SlapdServer.ben).failure }
-        try await Waiting.until { pool.slots.load.held == 3 }
-        #expect(pool.slots.load.waiting == 1)
+        try await Waiting.until { pool.runningCalls == 3 }
+        #expect(pool.waitingCalls == 1)
         server.resume()
         for login in ann + [ben] { #expect(try await login.value == nil) }
     }

@@ -74,7 +74,7 @@ struct InjectionTests {
 
     private func authenticate(_ name: String, in realm: LDAPRealm) async throws -> DirectoryAnswer {
         let typed = TypedName(user: name, full: name)
-        return try await realm.run(for: typed) { login throws(ServerFault) in
+        return try await realm.directory.run(for: typed, source: "test") { login throws(ServerFault) in
             try login.authenticate(typed, password: Secret(utf8: "password"))
         }
     }
@@ -105,12 +105,12 @@ struct InjectionTests {
             let texts = all.filter { (try? Username($0)) != nil }
             let filter = "(|(userPassword=%d)(&(objectClass=device)(userPassword=%s)))"
             let realm = try LDAPSetup.realm(server, ["group-search-filter": [filter]])
-            let settings = realm.settings
+            let settings = realm.directory.settings
             try await forEach(texts) { text in
                 let name = "cn=\(text),\(SlapdServer.people)"
                 let entry = LDAPEntry(name: name, attributes: [("uid", [Array(text.utf8)])])
                 let user = try UserEntry(entry, typed: nil, settings: settings)
-                let groups = try await realm.run(for: nil) { login throws(ServerFault) in
+                let groups = try await realm.directory.run(for: nil, source: "test") { login throws(ServerFault) in
                     try login.groups(of: user)
                 }
                 #expect(groups == [])

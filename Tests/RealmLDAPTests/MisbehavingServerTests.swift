@@ -112,24 +112,30 @@ struct MisbehavingServerTests {
         #expect(!bad.requests.isEmpty && !good.requests.isEmpty)
     }
 
-    @Test func `a server that answers a bind with entries or with a large message is unavailable at once`() async throws
-    {
-        let entry: @Sendable (Int) -> [UInt8] = { BER.entry($0, Self.ann, [("uid", ["ann"])]) }
-        let text = String(repeating: "x", count: 2 << 20)
-        let answers: [@Sendable (Int) -> [UInt8]] = [
-            { number in (0..<1000).flatMap { _ in entry(number) } },
-            { number in BER.message(number, BER.element(0x61, [0x0A, 1, 0, 4, 0] + BER.element(4, Array(text.utf8)))) },
-        ]
-        for answer in answers {
-            let server = try FakeDirectory { request in
-                let isUser = request.operation == .bind && !request.content.suffix(7).elementsEqual("service".utf8)
-                return isUser ? [.send(answer(request.number)), .hang] : Self.answer(request)
-            }
-            let realm = try realm([server], ["bind-timeout": ["60s"], "timeout": ["60s"]])
-            let start = ContinuousClock.now
-            #expect(try await realm.login("ann", "right").failure == .unavailable)
-            #expect(start.duration(to: .now) < .seconds(30))
+    @Test func `a fault of the caller is kept if the answers to later searches do not arrive`() async throws {
+        let isFirst = Atomic(true)
+        let server = try FakeDirectory { request in
+            guard request.operation == .search else { return Self.answer(request) }
+            let isAnswered = isFirst.exchange(false, ordering: .relaxed)
+            return isAnswered ? Self.answer(request) : [.hang]
         }
+        let realm = try realm([server])
+        let search = LDAPSearch.entry(Self.ann, attributes: ["uid"])
+        let isUsable = try await realm.directory.pool.run(for: JobOwner(source: "test", account: nil)) {
+            connection,
+            call throws(ServerFault) in
+            connection.begin(call)
+            do throws(ServerFault) {
+                let searches = Array(repeating: search, count: 20)
+                try connection.search(each: searches) { _, _ throws(ServerFault) in
+                    throw ServerFault(.failed, "enough")
+                }
+            } catch {
+                guard error.log == "enough" else { throw error }
+            }
+            return connection.isUsable
+        }
+        #expect(!isUsable)
     }
 
     @Test func `a server that sends more entries than it was asked for is unavailable`() async throws {
@@ -157,7 +163,7 @@ struct MisbehavingServerTests {
     @Test func `a server that closes at StartTLS is connected to once, and is not blamed for its certificate`() throws {
         let server = try FakeDirectory { $0.operation == .extended ? [.close] : Self.answer($0) }
         let changes = ["start-tls": ["true"], "connect-timeout": ["60s"], "timeout": ["60s"]]
-        let settings = try realm([server], changes).settings
+        let settings = try realm([server], changes).directory.settings
         let call = ServerCall(until: MonotonicTime.now + 60_000_000_000)
         let fault = #expect(throws: ServerFault.self) {
             _ = try LDAPConnection(settings.servers[0], settings: settings, call: call)

@@ -4,13 +4,12 @@
 import DirectoryTesting
 import RealmKit
 import RealmTesting
+import ServerConnections
 import Synchronization
 import TestTools
 import Testing
-import Workers
 
 @testable import RealmLDAP
-@testable import ServerConnections
 
 @Suite(.enabled(if: SlapdServer.unavailable == nil, "\(SlapdServer.unavailable ?? "")"))
 struct OutageTests {
@@ -112,7 +111,7 @@ struct OutageTests {
             realm.withLock { $0 = made }
             return .forConformance(made, modules: [try made.module()], deadline: deadline)
         }
-        conformance.openCalls = { realm.withLock { $0 }?.pool.slots.load.held ?? 0 }
+        conformance.openCalls = { realm.withLock { $0 }?.directory.pool.runningCalls ?? 0 }
         conformance.acceptsOtherSpellings = true
         conformance.usersWithProblems = [.init("dora", password: SlapdServer.dora.password)]
         conformance.stored = { "\(server.received.contains("PASSMOD"))" }

@@ -4,12 +4,11 @@
 import DirectoryTesting
 import RealmKit
 import RealmTesting
+import ServerConnections
 import Synchronization
 import Testing
-import Workers
 
 @testable import RealmLDAP
-@testable import ServerConnections
 
 @Suite(.enabled(if: SambaServer.unavailable == nil, "\(SambaServer.unavailable ?? "")"))
 struct SambaOutageTests {
@@ -45,7 +44,7 @@ struct SambaOutageTests {
             realm.withLock { $0 = made }
             return .forConformance(made, modules: [try made.module()], deadline: deadline)
         }
-        conformance.openCalls = { realm.withLock { $0 }?.pool.slots.load.held ?? 0 }
+        conformance.openCalls = { realm.withLock { $0 }?.directory.pool.runningCalls ?? 0 }
         conformance.acceptsOtherSpellings = true
         conformance.usersWithProblems = [.init("mona", password: SambaServer.mona.password)]
         conformance.stored = {

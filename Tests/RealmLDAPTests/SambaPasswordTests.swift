@@ -78,7 +78,7 @@ struct SambaPasswordTests {
         let typed = TypedName(user: "mona", full: "mona")
         func change(from old: String) async throws -> PasswordChange.Answer {
             let new = Secret(utf8: "A better pass-word 1")
-            return try await realm.run(for: typed) { login throws(ServerFault) in
+            return try await realm.directory.run(for: typed, source: "test") { login throws(ServerFault) in
                 try login.change(typed, from: Secret(utf8: old), to: new, by: .activeDirectory)
             }
         }

@@ -135,7 +135,8 @@ struct PostgreSQLLoginTests {
         #expect(try await fixture.outcome("nobody", "correct horse") == "unknown-user")
     }
 
-    @Test(arguments: ["groups", "any case", "state", "groups after a query that fails", "by a Unix socket"])
+    /// The ways in which the queries are sent.
+    @Test(arguments: ["together", "after the name", "state after the name", "one by one", "by a Unix socket"])
     func `an answer that is too large does not show before the password that the user exists`(
         _ way: String
     ) async throws {
@@ -145,13 +146,13 @@ struct PostgreSQLLoginTests {
         properties["timeout"] = "60s"
         properties["groups-query"] = "SELECT repeat(name, 4000000) FROM users WHERE name = :user"
         switch way {
-        case "any case": properties["case-sensitive"] = "false"
-        case "state":
+        case "after the name": properties["case-sensitive"] = "false"
+        case "state after the name":
             properties["case-sensitive"] = "false"
             properties["password-query"] = "SELECT name AS username, password FROM users WHERE name = :user"
             properties["groups-query"] = "SELECT grp FROM groups WHERE name = :user"
             properties["state-query"] = "SELECT repeat(name, 4000000) AS locked FROM users WHERE name = :user"
-        case "groups after a query that fails":
+        case "one by one":
             // It fails, because the name is no number.
             properties["state-query"] = "SELECT true AS enabled WHERE :user::int = 1"
         case "by a Unix socket":
@@ -166,25 +167,6 @@ struct PostgreSQLLoginTests {
             #expect(try await fixture.outcome("nobody", "wrong") == "unknown-user")
             #expect(try await fixture.outcome(name, "correct horse") == "unavailable")
         }
-    }
-
-    @Test func `an answer without end over a Unix socket is refused while it arrives`() async throws {
-        let server = try PostgreSQLSetup.shared.get()
-        var properties = try PostgreSQLSetup.properties(server)
-        properties["database"] = "host=\(server.folder.path) user=gatehouse port=\(server.port) dbname=app"
-        (properties["query-timeout"], properties["timeout"]) = ("60s", "120s")
-        properties["groups-query"] = "SELECT generate_series(1, 1000000000)::text FROM users WHERE name = :user"
-        let fixture = try SQLFixture(properties)
-        try PostgreSQLSetup.add("endless", hash: try await fixture.hash("correct horse"), to: server)
-        #expect(try await fixture.outcome("endless", "correct horse") == "unavailable")
-        let message = "groups-query: the answer has more than 16 MiB; user endless"
-        #expect(fixture.messages.contains { $0.contains(message) }, "\(fixture.messages)")
-    }
-
-    @Test func `a notice without end before the connection is open makes the server unreachable`() throws {
-        let server = try EndlessNotice()
-        let error = try error(["database": "postgresql://gatehouse@127.0.0.1:\(server.port)/app?sslmode=disable"])
-        #expect(error.contains("the server has sent too much before the connection was open"), "\(error)")
     }
 
     @Test func `a password query that returns more than 16 MiB makes logins unavailable`() async throws {
@@ -214,7 +196,7 @@ struct PostgreSQLLoginTests {
         let fixture = try SQLFixture(properties)
         let hash = try await fixture.hash("correct horse")
         for name in ["waits", "quick"] { try PostgreSQLSetup.add(name, hash: hash, to: server) }
-        // The connection is open.
+        // The statements are prepared and the connections are open.
         #expect(try await fixture.outcome("quick", "correct horse") == "accepted")
         let clock = ContinuousClock.now
         let (first, second) = (
@@ -228,6 +210,7 @@ struct PostgreSQLLoginTests {
         #expect(ContinuousClock.now - clock > .milliseconds(3900))
     }
 
+    /// The queries of a login are sent together, so the answers to those after a failed one must not be left over.
     @Test func `after a query that fails, the next login gets the answers to its own queries`() async throws {
         let server = try PostgreSQLSetup.shared.get()
         let fixture = try SQLFixture()
@@ -248,7 +231,7 @@ struct PostgreSQLLoginTests {
         ]) { $1 }
         try fixture.use(properties)
         for _ in 0..<20 {
-            // The first query fails.
+            // The first query fails, and the server ignores the others.
             #expect(try await fixture.outcome("ann", "correct horse") == "unknown-user")
             let first = try await fixture.login("1", "correct horse")
             #expect(first.identity?.groups == ["first"])
@@ -479,4 +462,18 @@ struct PostgreSQLLoginTests {
         #expect(fixture.messages.contains { $0.contains("groups-query: a value in the database cannot be converted") })
         #expect(try await fixture.outcome("convert-zoe", "correct horse") == "unknown-user")
     }
+
+    #if PostgreSQL
+    @Test func `statements with different texts have different names, also if they are as long`() throws {
+        func name(_ table: String) throws -> String {
+            try PostgreSQLConnection.statementName(
+                SQLQuery(name: .password, text: "SELECT name FROM \(table) WHERE name = $1", parameters: [.user])
+            )
+        }
+        #expect(try name("users1") != name("users2"))
+        #expect(try name("users1") == name("users1"))
+        // The server cuts longer names.
+        #expect(try name("users1").utf8.count <= 63)
+    }
+    #endif
 }

@@ -280,14 +280,14 @@ struct ServerPoolTests {
             )
             return Task { try await ask(pool, for: owner) }
         }
-        try await Waiting.until { servers.state.withLock { $0.connects.count } == 2 && pool.slots.load.waiting == 4 }
+        try await Waiting.until { servers.state.withLock { $0.connects.count } == 2 && pool.waitingCalls == 4 }
         servers.set(0, .working)
         #expect(try await ask(pool, for: JobOwner(source: "198.51.100.1", account: "bob")) == 0)
-        #expect(pool.slots.load.waiting == 4)
-        #expect(pool.slots.load.held == 2)
+        #expect(pool.waitingCalls == 4)
+        #expect(pool.runningCalls == 2)
         for call in calls { call.cancel() }
         for call in calls { _ = await call.result }
-        #expect(pool.slots.load.held == 0)
+        #expect(pool.runningCalls == 0)
     }
 
     @Test func `calls fail at once while no server is up`() async throws {
@@ -336,7 +336,7 @@ struct ServerPoolTests {
         let pool = servers.pool()
         await #expect(throws: ServerFault(.failed, "")) { try await ask(pool) }
         #expect(servers.calls == [0])
-        #expect(servers.log == ["realm people: no such table"])
+        #expect(servers.log == [])
     }
 
     @Test func `a cancelled call ends, and its connection is not used again`() async throws {
@@ -378,7 +378,7 @@ struct ServerPoolTests {
         }
         for call in calls { #expect(try await call.value == 0) }
         #expect(servers.state.withLock { $0.connects }.count <= 2)
-        #expect(pool.slots.load.held == 0)
+        #expect(pool.runningCalls == 0)
     }
 }
 

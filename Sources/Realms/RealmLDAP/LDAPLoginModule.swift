@@ -44,14 +44,14 @@ public struct LDAPLoginModule: PasswordLoginModule {
         guard !password.withBytes({ $0.containsNUL }) else { return .failed(.unusableCredential) }
         guard let typed = realm.typedName(attempt.username) else { return .failed(.unknownUser) }
         let isLocked = attempt.isLocked
-        let answer = try await realm.run(for: typed, attempt) { login throws(ServerFault) in
+        let answer = try await run(for: typed, attempt) { login throws(ServerFault) in
             try login.authenticate(typed, password: password, isLocked: isLocked)
         }
         switch answer {
         case .accepted(let user):
-            return attempt.commit(as: user.name, groups: user.groups, attributes: user.attributes)
+            return attempt.commit(as: user.username, groups: user.groups, attributes: user.attributes)
         case .refused(let problem):
-            if let change = problem.change, realm.settings.canChangePassword(by: change), !isLocked {
+            if let change = problem.change, realm.directory.settings.canChangePassword(by: change), !isLocked {
                 attempt.updateShared { shared in
                     shared[changeKey] = .text(change.rawValue)
                     shared[passwordKey] = .secret(password)
@@ -65,6 +65,22 @@ public struct LDAPLoginModule: PasswordLoginModule {
             }
             return .failed(problem.failure)
         }
+    }
+
+    private func run<Value: Sendable>(
+        for typed: TypedName,
+        _ attempt: LoginAttempt,
+        isRepeatable: Bool = true,
+        _ body: @escaping @Sendable (DirectoryLogin) throws(ServerFault) -> Value
+    ) async throws(LoginFault) -> Value {
+        let source = ClientNetwork.source(attempt.peer)
+        return try await realm.directory.run(
+            for: typed,
+            source: source,
+            isRepeatable: isRepeatable,
+            note: attempt.note,
+            body
+        )
     }
 
     // MARK: Commit
@@ -84,7 +100,7 @@ public struct LDAPLoginModule: PasswordLoginModule {
             let typed = realm.typedName(attempt.username)
         else { return .done }
         let user = try await changePassword(attempt, typed: typed, old: old, change: change)
-        attempt.add(user.groups.map(Principal.group), attributes: user.attributes, as: user.name)
+        attempt.add(user.groups.map(Principal.group), attributes: user.attributes, as: user.username)
         return .done
     }
 
@@ -94,11 +110,11 @@ public struct LDAPLoginModule: PasswordLoginModule {
         typed: TypedName,
         old: Secret,
         change: PasswordChange
-    ) async throws(LoginFault) -> UserRecord {
+    ) async throws(LoginFault) -> DirectoryUser {
         var answer: DirectoryAnswer?
         _ = try await attempt.newPassword(instead: old) { new throws(LoginFault) in
             guard !new.withBytes({ $0.containsNUL }) else { return "The new password cannot be used." }
-            let found = try await realm.run(for: typed, attempt, isRepeatable: false) { login throws(ServerFault) in
+            let found = try await run(for: typed, attempt, isRepeatable: false) { login throws(ServerFault) in
                 try login.change(typed, from: old, to: new, by: change)
             }
             switch found {

@@ -5,7 +5,6 @@ internal import Bytes
 internal import Files
 public import RealmKit
 internal import ServerConnections
-internal import Workers
 
 /// A realm whose users are in a directory, such as OpenLDAP or Active Directory.
 ///
@@ -14,7 +13,7 @@ internal import Workers
 ///
 /// Properties: see docs/ldap.md. It may be used from any thread. The model is `LDAPRealm` of GlassFish, with the names of
 /// its properties.
-public final class LDAPRealm: Realm {
+public struct LDAPRealm: UserListingRealm, TestableRealm {
     /// `LDAPRealm` and the names of GlassFish's realm, older and newer.
     public static let classNames = [
         "LDAPRealm", "com.sun.enterprise.security.auth.realm.ldap.LDAPRealm",
@@ -71,13 +70,10 @@ public final class LDAPRealm: Realm {
 
     /// The entry of login.conf that checks this realm's users.
     public let jaasContext: String
+    let directory: Directory
+
     /// The filters and the user name that depend on attributes that users can write in many directories.
     public let warnings: [RealmWarning]
-    let settings: LDAPSettings
-    let pool: ServerPool<LDAPConnection>
-    let cache: GroupCache
-    let bindTimes = BindTimes()
-    let aliases = AccountAliases()
 
     /// The authentication type `ldap`.
     public var authType: String { "ldap" }
@@ -90,20 +86,16 @@ public final class LDAPRealm: Realm {
     ///   passwords would be sent without encryption.
     public init(_ properties: RealmProperties) throws(BadRealm) {
         jaasContext = try properties.jaasContext
-        let settings = try LDAPSettings(properties)
-        self.settings = settings
-        warnings = settings.writableAttributes(properties)
-        // What a user can read after a direct bind, another one may not.
-        cache = GroupCache(settings.searchesAsUser ? .zero : settings.groups.cacheTime)
-        let servers = Servers(settings.servers.map(\.text)) { number, call throws(ServerFault) in
-            try LDAPConnection(settings.servers[number], settings: settings, call: call)
-        }
-        pool = ServerPool(
-            servers,
-            settings: try ServerPoolSettings(properties, connections: "pool-size"),
-            log: properties.services[RealmLog.self],
-            realmName: properties.realmName
-        )
+        directory = try Directory(properties)
+        warnings = directory.settings.writableAttributes(properties)
+    }
+
+    /// Returns the groups of a user.
+    public func groupNames(of user: Username) async throws(RealmError) -> [String] { try await find(user).groups }
+
+    /// Returns the attributes of a user.
+    public func attributes(of user: Username) async throws(RealmError) -> [UserAttribute] {
+        try await find(user).attributes
     }
 
     /// Returns the case-folded name without its domain, or that of the user who was last found under this name.
@@ -111,33 +103,55 @@ public final class LDAPRealm: Realm {
     /// A user who may sign in by a mail address has no further guesses under it, except the first one.
     public func accountKey(of user: Username) -> String {
         guard let typed = typedName(user) else { return user.caseFolded }
-        return aliases.account(of: typed)
+        return directory.aliases.account(of: typed)
+    }
+
+    /// Returns all users of the directory, without their groups.
+    public func users() async throws(RealmError) -> [UserRecord] { try await directory.users() }
+
+    /// Returns a user with the groups.
+    public func user(_ name: Username) async throws(RealmError) -> UserRecord? {
+        guard let typed = typedName(name) else { return nil }
+        return try await directory.user(typed)
+    }
+
+    /// Connects to each server, binds for searches there, and looks the user up; nothing is sent with a user's password.
+    public func testBackEnd(user: Username?, report: @escaping @Sendable (BackEndStep) -> Void) async {
+        guard let user else {
+            await directory.test(nil, report: report)
+            return
+        }
+        guard let typed = typedName(user) else {
+            report(BackEndStep("\(user): the domain is none of the realm's domains", isFailure: true))
+            return
+        }
+        await directory.test(typed, report: report)
+    }
+
+    private func find(_ user: Username) async throws(RealmError) -> UserRecord {
+        guard let found = try await self.user(user) else { throw .noSuchUser(user) }
+        return found
     }
 
     /// Returns the name without its domain; nil if the domain is not one of the realm's.
     func typedName(_ user: Username) -> TypedName? {
-        settings.domains.withoutDomain(user.text).map { TypedName(user: $0, full: user.text) }
+        directory.settings.domains.withoutDomain(user.text).map { TypedName(user: $0, full: user.text) }
+    }
+}
+
+extension LDAPRealm: GroupLookupRealm {
+    /// Returns the canonical form of a distinguished name if `group-names` is `dn`, and otherwise the name.
+    public func groupName(_ name: String) throws(BadValue) -> String {
+        guard directory.settings.groups.usesDistinguishedNames else { return name }
+        guard let key = DistinguishedName(name)?.key, GroupName.isUsable(key) else {
+            throw BadValue("is no distinguished name such as cn=staff,ou=groups,dc=example,dc=org (group-names dn)")
+        }
+        return key
     }
 
-    /// Runs a login, or another call without an attempt, on a thread that may block.
-    func run<Value: Sendable>(
-        for typed: TypedName?,
-        _ attempt: LoginAttempt? = nil,
-        isRepeatable: Bool = true,
-        _ body: @escaping @Sendable (DirectoryLogin) throws(ServerFault) -> Value
-    ) async throws(LoginFault) -> Value {
-        do throws(ServerFault) {
-            let account = typed.map { aliases.account(of: $0) }
-            let owner = JobOwner(source: ClientNetwork.source(attempt?.peer), account: account)
-            let note: @Sendable (String) -> Void = { attempt?.note($0) }
-            return try await pool.run(for: owner, isRepeatable: isRepeatable, note: note) {
-                [self] connection, call throws(ServerFault) in
-                connection.begin(call)
-                return try body(DirectoryLogin(realm: self, connection: connection, cache: cache, note: note))
-            }
-        } catch {
-            throw error.loginFault
-        }
+    /// Returns the groups that the directory finds for names of groups.
+    public func existingGroups(_ names: [String]) async throws(RealmError) -> [String] {
+        try await directory.existingGroups(names)
     }
 }
 #endif

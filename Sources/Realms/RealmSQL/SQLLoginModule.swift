@@ -41,14 +41,14 @@ public struct SQLLoginModule: PasswordLoginModule {
         if found.isAmbiguous {
             let problem = "the database has several rows for one user, who is refused"
             attempt.note(problem)
-            realm.users.outages.write("\(problem): \(attempt.username)", kind: "ambiguous")
+            realm.outages.write("\(problem): \(attempt.username)", kind: "ambiguous")
             return .failed(.disabled)
         }
         if let problem = found.problem {
             attempt.note(problem)
             // A wrong password must not fill the log.
             if isCorrect || found.account?.stored == nil {
-                realm.users.outages.write("\(problem); user \(attempt.username)", kind: "user")
+                realm.outages.write("\(problem); user \(attempt.username)", kind: "user")
             }
         }
         guard let account = found.account else { return .failed(.unknownUser) }
@@ -84,6 +84,10 @@ public struct SQLLoginModule: PasswordLoginModule {
             let source = ClientNetwork.source(attempt.peer)
             return try await realm.users.find(attempt.username, source: source, note: { attempt.note($0) })
         } catch {
+            // The pool has logged the faults of its servers.
+            if error.code == .failed || error.code == .full {
+                realm.outages.write(error.log, kind: error.code.rawValue)
+            }
             throw error.loginFault
         }
     }

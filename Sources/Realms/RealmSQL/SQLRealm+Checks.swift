@@ -68,7 +68,6 @@ private struct LoadCheck: Sendable {
             let values = try SQLValues(user: SQLRealm.probe)
             for query in queries.ofLogin {
                 let rows = try connection.database.run(query, values: values, call: call)
-                if rows.isTooLarge { try rows.checkReadable() }
                 guard !rows.isIncomparable else { continue }
                 switch query.name {
                 case .password, .state: try SQLAccount.check(rows.columns, query: query)

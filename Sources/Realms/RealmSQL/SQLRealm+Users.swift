@@ -96,10 +96,11 @@ extension SQLRealm: RefreshingRealm {
         do throws(ServerFault) {
             found = try await users.find(user, source: "sessions", isLogin: false)
         } catch {
+            if error.code == .failed { outages.write(error.log, kind: error.code.rawValue) }
             return .unknown
         }
         if let problem = found.problem {
-            users.outages.write(problem, kind: "user")
+            outages.write(problem, kind: "user")
             return .unknown
         }
         guard let account = found.account, let stored = account.stored, !isNoPassword(stored),

@@ -4,6 +4,7 @@ internal import Passwords
 public import RealmKit
 internal import ServerConnections
 internal import Synchronization
+internal import Workers
 
 /// A realm whose users are in an SQL database: an SQLite file, or PostgreSQL and databases that speak its protocol.
 ///
@@ -37,6 +38,7 @@ public final class SQLRealm: Realm {
     let costs: KnownCosts
     let clock: WallClock
     let log: RealmLog
+    let outages: OutageLog
 
     /// The authentication type `SQL database`.
     public var authType: String { "SQL database" }
@@ -57,6 +59,7 @@ public final class SQLRealm: Realm {
         self.clock = clock
         rules = properties.services[NewPasswordRules.self] ?? NewPasswordRules()
         log = properties.services[RealmLog.self] ?? RealmLog { _, _ in }
+        outages = OutageLog(log, realmName: properties.realmName, now: { MonotonicTime.now })
         costs = try Self.costs(settings)
         for decoy in costs.decoys {
             if let fault = passwords.limitFault(decoy.cost) { log("realm \(name): decoy: \(fault)", .warning) }

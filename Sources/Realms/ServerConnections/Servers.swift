@@ -72,6 +72,8 @@ final class ServerStates: Sendable {
     }
 
     private let entries: Mutex<[Entry]>
+    /// False while all servers are up, so that answers need no lock.
+    private let isAnyDown = Atomic(false)
     private let isRoundRobin: Bool
     private let turn = Atomic<UInt>(0)
 
@@ -112,7 +114,8 @@ final class ServerStates: Sendable {
     /// A server is up if it answers a call that has begun after the failed one, whatever a check finds that has begun
     /// before. If it rejects this program, only a check can find that it no longer does.
     func recordAnswer(of server: Int, begin: UInt64) -> Bool {
-        change(server) { entry in
+        guard isAnyDown.load(ordering: .relaxed) else { return false }
+        return change(server) { entry in
             guard entry.state != .up, entry.fault?.code != .rejected, begin > entry.failed else { return false }
             (entry.state, entry.fault, entry.answered) = (.up, nil, MonotonicTime.now)
             return true
@@ -141,6 +144,9 @@ final class ServerStates: Sendable {
     }
 
     private func change(_ server: Int, _ body: (inout Entry) -> Bool) -> Bool {
-        entries.withLock { body(&$0[server]) }
+        entries.withLock { entries in
+            defer { isAnyDown.store(entries.contains { $0.state != .up }, ordering: .relaxed) }
+            return body(&entries[server])
+        }
     }
 }

@@ -61,18 +61,12 @@ static inline int gatehouse_ldap_set_text(LDAP *handle, int option, const char *
     return ldap_set_option(handle, option, value);
 }
 
-// A longer message of the server ends the connection.
-static inline int gatehouse_ldap_limit_messages(LDAP *handle, ber_len_t maximum) {
-    Sockbuf *buffer = NULL;
-    return ldap_get_option(handle, LDAP_OPT_SOCKBUF, &buffer) == LDAP_OPT_SUCCESS && buffer
-        && ber_sockbuf_ctrl(buffer, LBER_SB_OPT_SET_MAX_INCOMING, &maximum) > 0;
-}
-
 // Sets all options that libldap might have read from files or from the environment. The time limits are those of the
-// caller: with one of its own, libldap waits for TLS without sleeping.
+// caller: with one of its own, libldap waits for TLS without sleeping. A longer message of the server ends the connection.
 static inline int gatehouse_ldap_set_options(LDAP *handle, ber_len_t maximum_message) {
     const int version = LDAP_VERSION3, aliases = LDAP_DEREF_NEVER, none = 0;
     const struct timeval unlimited = {.tv_sec = -1};
+    Sockbuf *buffer = NULL;
     return ldap_set_option(handle, LDAP_OPT_PROTOCOL_VERSION, &version) == LDAP_OPT_SUCCESS
         && ldap_set_option(handle, LDAP_OPT_DEREF, &aliases) == LDAP_OPT_SUCCESS
         && ldap_set_option(handle, LDAP_OPT_SIZELIMIT, &none) == LDAP_OPT_SUCCESS
@@ -80,7 +74,8 @@ static inline int gatehouse_ldap_set_options(LDAP *handle, ber_len_t maximum_mes
         && ldap_set_option(handle, LDAP_OPT_REFERRALS, LDAP_OPT_OFF) == LDAP_OPT_SUCCESS
         && ldap_set_option(handle, LDAP_OPT_NETWORK_TIMEOUT, &unlimited) == LDAP_OPT_SUCCESS
         && ldap_set_option(handle, LDAP_OPT_TIMEOUT, &unlimited) == LDAP_OPT_SUCCESS
-        && gatehouse_ldap_limit_messages(handle, maximum_message);
+        && ldap_get_option(handle, LDAP_OPT_SOCKBUF, &buffer) == LDAP_OPT_SUCCESS && buffer
+        && ber_sockbuf_ctrl(buffer, LBER_SB_OPT_SET_MAX_INCOMING, &maximum_message) > 0;
 }
 
 // Replaces one value of an attribute by another one, in one operation.

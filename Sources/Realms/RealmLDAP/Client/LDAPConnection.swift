@@ -18,6 +18,8 @@ final class LDAPConnection: ServerConnection {
 
     /// The number of entries that a server is asked for at once.
     static let pageSize: Int32 = 500
+    /// The maximum number of searches without an answer; slapd allows 100 before a bind.
+    private static let maximumSent = 32
     private static let abilityAttributes = ["supportedCapabilities", "supportedExtension"]
 
     let url: LDAPServerURL
@@ -44,7 +46,8 @@ final class LDAPConnection: ServerConnection {
     }
 
     private func open() throws(ServerFault) -> LDAPHandle {
-        try LDAPHandle(url, settings: settings, call: call, until: call.end(within: settings.connectTimeout))
+        let time = call.end(within: settings.transport.connectTimeout)
+        return try LDAPHandle(url, transport: settings.transport, call: call, until: time)
     }
 
     /// The connection for the binds of users, which is opened if there is none.
@@ -117,8 +120,10 @@ final class LDAPConnection: ServerConnection {
 
     private func reply(to search: LDAPSearch, page: LDAPHandle.Page? = nil) throws(ServerFault) -> LDAPSearchReply {
         wasTooLarge = false
-        return try Result { () throws(ServerFault) in try searchHandle().search(search, page: page) }
-            .mapError(checked).get()
+        return try Result { () throws(ServerFault) -> LDAPSearchReply in
+            let handle = try searchHandle()
+            return try handle.reply(to: handle.send(search, page: page))
+        }.mapError(checked).get()
     }
 
     /// Returns the fault of a search, after which the server is lost if it answers no other search either.
@@ -127,7 +132,8 @@ final class LDAPConnection: ServerConnection {
     private func checked(_ fault: ServerFault) -> ServerFault {
         guard fault.code == .failed, service?.isClosed == true else { return fault }
         do throws(ServerFault) {
-            _ = try searchHandle().search(.entry("", attributes: Self.abilityAttributes))
+            let handle = try searchHandle()
+            _ = try handle.reply(to: handle.send(.entry("", attributes: Self.abilityAttributes)))
             wasTooLarge = true
             return fault
         } catch {
@@ -135,9 +141,68 @@ final class LDAPConnection: ServerConnection {
         }
     }
 
+    /// Makes searches, and sends each without waiting for the answers to those before it.
+    ///
+    /// The function gets the number of a search and its entries, in the order of the searches; nil if the server does not
+    /// return so many entries at once. It may search itself.
+    func search(
+        each searches: [LDAPSearch],
+        _ body: (Int, [LDAPEntry]?) throws(ServerFault) -> Void
+    ) throws(ServerFault) {
+        let handle = try searchHandle()
+        var sent: [SentSearch] = []
+        var failure: ServerFault?
+        var received = 0
+        while true {
+            while failure == nil, sent.count < min(searches.count, received + Self.maximumSent) {
+                let search = searches[sent.count]
+                do throws(ServerFault) {
+                    sent.append(try handle.send(search))
+                } catch {
+                    guard error.code == .failed else { throw Self.fault(error, search: search) }
+                    failure = error
+                }
+            }
+            guard received < sent.count else { break }
+            let (number, search) = (received, searches[received])
+            received += 1
+            let found: LDAPSearchReply
+            do throws(ServerFault) {
+                found = try handle.reply(to: sent[number])
+            } catch {
+                guard let failure else { throw Self.fault(checked(error), search: search) }
+                // An answer that arrives later must not be taken for that of another login.
+                handle.close(isBroken: true)
+                throw failure
+            }
+            // After a failure the other answers are received only so that the connection can be used again.
+            guard failure == nil else { continue }
+            do throws(ServerFault) {
+                try body(number, try Self.entries(found, of: search))
+            } catch {
+                guard error.code == .failed else { throw error }
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Returns the entries of an answer; nil if the server has more, and does not return them at once.
+    private static func entries(_ found: LDAPSearchReply, of search: LDAPSearch) throws(ServerFault) -> [LDAPEntry]? {
+        let code = found.reply.code
+        if search.sizeLimit > 0, code == LDAP_SIZELIMIT_EXCEEDED || code == LDAP_ADMINLIMIT_EXCEEDED { return nil }
+        guard found.reply.isSuccess else { throw fault(found.reply, search: search) }
+        return found.entries
+    }
+
     private static func fault(_ reply: LDAPReply, search: LDAPSearch) -> ServerFault {
         let filter = LDAPText.printable(search.filter)
         return ServerFault(.failed, "the search below \(search.base) for \(filter) has failed: \(reply.description)")
+    }
+
+    /// Adds the request to the text of a fault.
+    private static func fault(_ fault: ServerFault, search: LDAPSearch) -> ServerFault {
+        ServerFault(fault.code, "\(LDAPText.printable(search.text)): \(fault.log)")
     }
 
     /// Returns the abilities of the server, which are read once for each connection.

@@ -10,10 +10,10 @@ internal import ServerConnections
 
 extension LDAPHandle {
     /// Starts TLS if the URL or the settings ask for it; the attempt ends at a time of `MonotonicTime`.
-    func startTLS(_ url: LDAPServerURL, until time: UInt64, checksCertificate: Bool) throws(ServerFault) {
-        guard url.scheme == .ldaps || url.scheme == .ldap && settings.startsTLS else { return }
-        try setTLSOptions(checksCertificate: checksCertificate)
-        let status = try call.guarding(until: time, interrupt: shutDown) { () throws(ServerFault) in
+    func startTLS(_ url: LDAPServerURL, until time: UInt64) throws(ServerFault) {
+        guard url.scheme == .ldaps || url.scheme == .ldap && transport.startsTLS else { return }
+        try setTLSOptions()
+        let status = try call.guarding(descriptor, until: time) { () throws(ServerFault) in
             unsafe url.scheme == .ldaps ? ldap_install_tls(handle) : ldap_start_tls_s(handle, nil, nil)
         }
         // Positive codes are those of the server.
@@ -32,24 +32,24 @@ extension LDAPHandle {
             guard cause.isEmpty || cause.hasBytes(of: "(unknown error code)") else {
                 throw ServerFault(.unreachable, "no TLS connection: \(cause)")
             }
-            throw rejection(url, until: time, readsCertificate: checksCertificate)
+            throw rejection(url, until: time)
         }
         // GnuTLS, as libldap uses it, does not check the purpose.
-        guard !checksCertificate || certificate?.isForServers == true else {
-            throw rejection(url, until: time, readsCertificate: true)
+        guard !transport.checksCertificate || certificate?.isForServers == true else {
+            throw rejection(url, until: time)
         }
     }
 
-    private func setTLSOptions(checksCertificate: Bool) throws(ServerFault) {
-        var files = [(LDAP_OPT_X_TLS_CACERTFILE, settings.authorities)]
-        if checksCertificate, let certificate = settings.certificate {
+    private func setTLSOptions() throws(ServerFault) {
+        var files = [(LDAP_OPT_X_TLS_CACERTFILE, transport.authorities)]
+        if let certificate = transport.certificate {
             files += [(LDAP_OPT_X_TLS_CERTFILE, certificate.chain), (LDAP_OPT_X_TLS_KEYFILE, certificate.key)]
         }
         for (option, file) in files where unsafe gatehouse_ldap_set_text(handle, option, file) != LDAP_OPT_SUCCESS {
             throw ServerFault(.failed, "libldap does not take the file \(file)")
         }
         let numbers = [
-            (LDAP_OPT_X_TLS_REQUIRE_CERT, checksCertificate ? LDAP_OPT_X_TLS_HARD : LDAP_OPT_X_TLS_NEVER),
+            (LDAP_OPT_X_TLS_REQUIRE_CERT, transport.checksCertificate ? LDAP_OPT_X_TLS_HARD : LDAP_OPT_X_TLS_NEVER),
             // A common name is not a host name (RFC 9525).
             (LDAP_OPT_X_TLS_REQUIRE_SAN, LDAP_OPT_X_TLS_HARD), (LDAP_OPT_X_TLS_PROTOCOL_MIN, 0x303),
             // The options apply to a new context, which must be the last option.
@@ -76,15 +76,21 @@ extension LDAPHandle {
     /// Returns the fault for a rejected certificate, with its content.
     ///
     /// libldap does not keep it, so it is read on another connection, on which nothing is sent.
-    private func rejection(_ url: LDAPServerURL, until time: UInt64, readsCertificate: Bool) -> ServerFault {
+    private func rejection(_ url: LDAPServerURL, until time: UInt64) -> ServerFault {
+        var certificate: Certificate?
         // A server may end that connection as well.
-        let other =
-            readsCertificate
-            ? try? LDAPHandle(url, settings: settings, call: call, until: time, checksCertificate: false) : nil
-        let text = Self.rejection(of: other?.certificate, host: url.host, now: Int(Glibc.time(nil)))
+        if transport.checksCertificate {
+            var unchecked = transport
+            (unchecked.checksCertificate, unchecked.certificate) = (false, nil)
+            let other = try? LDAPHandle(url, transport: unchecked, call: call, until: time)
+            certificate = other?.certificate
+        }
+        let text = LDAPTransport.rejection(of: certificate, host: url.host, now: Int(Glibc.time(nil)))
         return ServerFault(.unreachable, "no TLS connection: \(text)")
     }
+}
 
+extension LDAPTransport {
     /// Returns the reason why the certificate of a server was probably rejected, with its content; `now` is in seconds
     /// since 1970.
     static func rejection(of certificate: Certificate?, host: String, now: Int) -> String {

@@ -16,33 +16,28 @@ internal import Workers
 final class LDAPHandle {
     let handle: OpaquePointer
     let descriptor: Int32
-    let settings: LDAPSettings
+    let transport: LDAPTransport
     /// The call that uses the connection now.
     var call: ServerCall
     private(set) var isClosed = false
+    /// The number of searches whose answers have not been received.
+    var unanswered = 0
     /// The number of bytes of entries that may still be received for one login.
     var bytesLeft = LDAPHandle.maximumBytes
 
-    /// The maximum sizes of an answer without entries, of an entry, and of all entries of one login, in bytes.
-    private static let maximumAnswer: ber_len_t = 1 << 20
-    static let maximumEntry: ber_len_t = 16 << 20
+    /// The maximum size of one message, in bytes; without it, a server could make this program use up its memory by a
+    /// number alone.
+    private static let maximumMessage: ber_len_t = 16 << 20
+
+    /// The maximum size of all entries of one login, in bytes.
     static let maximumBytes = 64 << 20
 
     private static let isPrepared = gatehouse_ldap_prepare() != 0
 
     /// Opens a connection, with TLS if the settings ask for it; the attempt ends at a time of `MonotonicTime`.
-    ///
-    /// The certificate of the server is checked, its chain, its dates, its names against the host of the URL, and its
-    /// purpose, unless the connection only reads it for a message.
-    init(
-        _ url: LDAPServerURL,
-        settings: LDAPSettings,
-        call: ServerCall,
-        until time: UInt64,
-        checksCertificate: Bool = true
-    ) throws(ServerFault) {
+    init(_ url: LDAPServerURL, transport: LDAPTransport, call: ServerCall, until time: UInt64) throws(ServerFault) {
         guard Self.isPrepared else { throw ServerFault(.failed, "libldap cannot be used") }
-        (self.settings, self.call) = (settings, call)
+        (self.transport, self.call) = (transport, call)
         descriptor = try LDAPSocket.open(url, call: call, until: time)
         var made: OpaquePointer?
         let kind = url.scheme == .ldapi ? LDAP_PROTO_IPC : LDAP_PROTO_TCP
@@ -53,10 +48,10 @@ final class LDAPHandle {
         }
         unsafe handle = made
         do throws(ServerFault) {
-            guard unsafe gatehouse_ldap_set_options(handle, Self.maximumAnswer) != 0 else {
+            guard unsafe gatehouse_ldap_set_options(handle, Self.maximumMessage) != 0 else {
                 throw ServerFault(.failed, "libldap does not take its options")
             }
-            try startTLS(url, until: time, checksCertificate: checksCertificate)
+            try startTLS(url, until: time)
         } catch {
             close(isBroken: true)
             throw error
@@ -64,9 +59,6 @@ final class LDAPHandle {
     }
 
     deinit { close(isBroken: true) }
-
-    /// Ends all waits for the server.
-    var shutDown: @Sendable () -> Void { { [descriptor] in _ = shutdown(descriptor, Int32(SHUT_RDWR)) } }
 
     /// True if the server has neither closed the connection nor sent anything unasked.
     var isUsable: Bool {
@@ -79,7 +71,7 @@ final class LDAPHandle {
     func close(isBroken: Bool) {
         guard !isClosed else { return }
         isClosed = true
-        if isBroken { shutDown() }
+        if isBroken { shutdown(descriptor, Int32(SHUT_RDWR)) }
         _ = unsafe ldap_unbind_ext(handle, nil, nil)
     }
 
@@ -151,8 +143,8 @@ final class LDAPHandle {
         var number: Int32 = 0
         let status = unsafe controls.withUnsafeMutableBufferPointer { unsafe send($0.baseAddress, &number) }
         guard status == LDAP_SUCCESS else { throw lost(status) }
-        let message = try unsafe waiting(settings.bindTimeout, maximum: Self.maximumAnswer) { end throws(ServerFault) in
-            try unsafe next(number, until: end)
+        let message = try unsafe waiting(transport.bindTimeout) { end throws(ServerFault) in
+            try unsafe next(number, kind: LDAP_MSG_ALL, until: end)
         }
         defer { unsafe _ = ldap_msgfree(message) }
         return try unsafe parse(message, as: kind).reply
@@ -172,38 +164,32 @@ final class LDAPHandle {
 
     // MARK: Messages
 
-    /// Calls a function with the time, of `MonotonicTime`, until which it waits for messages of a maximum size.
+    /// Calls a function with the time, of `MonotonicTime`, until which it waits for messages.
     func waiting<Value>(
         _ limit: Duration,
-        maximum: ber_len_t,
         _ body: (UInt64) throws(ServerFault) -> Value
     ) throws(ServerFault) -> Value {
-        guard unsafe gatehouse_ldap_limit_messages(handle, maximum) != 0 else {
-            throw ServerFault(.failed, "libldap does not take its options")
-        }
         let end = MonotonicTime.now &+ (try call.timeLeft(atMost: limit)).nanoseconds
         // libldap keeps the time, unless the server sends a part of an answer only.
-        return try call.guarding(until: end &+ 100_000_000, interrupt: shutDown) { () throws(ServerFault) in
-            try body(end)
-        }
+        return try call.guarding(descriptor, until: end &+ 100_000_000) { () throws(ServerFault) in try body(end) }
     }
 
-    /// Waits for the next message of an operation.
-    func next(_ number: Int32, until end: UInt64, isSearch: Bool = false) throws(ServerFault) -> OpaquePointer {
+    /// Waits for one message or all messages of an operation.
+    func next(_ number: Int32, kind: Int32, until end: UInt64) throws(ServerFault) -> OpaquePointer {
         let now = MonotonicTime.now
         let nanoseconds = end > now ? end - now : 0
         var time = timeval(tv_sec: Int(nanoseconds / 1_000_000_000), tv_usec: Int(nanoseconds % 1_000_000_000 / 1000))
         var message: OpaquePointer?
         errno = 0
-        let result = unsafe ldap_result(handle, number, LDAP_MSG_ONE, &time, &message)
+        let result = unsafe ldap_result(handle, number, kind, &time, &message)
         guard result != 0 else {
             // Nothing more is sent to a server that may not read, not even the end of the connection.
-            shutDown()
+            shutdown(descriptor, Int32(SHUT_RDWR))
             throw ServerFault(.timedOut, "no answer in time")
         }
         guard result > 0, let message = unsafe message else {
             // liblber sets this error for a message that is larger than the maximum.
-            if isSearch, errno == ERANGE { throw tooLarge("a message of more than 16 MiB") }
+            if kind == LDAP_MSG_ONE, errno == ERANGE { throw tooLarge("a message of more than 16 MiB") }
             throw lost(unsafe gatehouse_ldap_error(handle))
         }
         return unsafe message
@@ -233,5 +219,26 @@ final class LDAPHandle {
         guard let base = unsafe value.bv_val else { return [] }
         return unsafe Array(UnsafeRawBufferPointer(start: base, count: Int(value.bv_len)))
     }
+}
+
+/// How servers are reached: TLS and the time limits of each step.
+///
+/// The certificate of the server is always checked: its chain, its dates, its names against the host of the URL, and its
+/// purpose.
+struct LDAPTransport: Sendable {
+    /// True to use StartTLS (RFC 4511 section 4.14) with `ldap` URLs.
+    var startsTLS = false
+    /// A PEM file with the trusted authorities.
+    var authorities: String
+    /// The files of this program's own certificate; nil for none.
+    var certificate: ClientCertificateFiles?
+    /// The time for the connection and the handshake.
+    var connectTimeout = Duration.seconds(3)
+    /// The time for a bind or a change of a password.
+    var bindTimeout = Duration.seconds(5)
+    /// The time for the answer to a search.
+    var searchTimeout = Duration.seconds(5)
+    /// False only for a connection that reads the certificate of a server for a message, and sends nothing.
+    var checksCertificate = true
 }
 #endif

@@ -41,7 +41,10 @@ extension LDAPHandle {
         _ message: OpaquePointer,
         as kind: ber_tag_t
     ) throws(ServerFault) -> (reply: LDAPReply, cookie: [UInt8]) {
-        guard unsafe ldap_msgtype(message) == Int32(bitPattern: UInt32(kind)) else {
+        // libldap takes a result of any operation for the last message.
+        var last = unsafe message
+        while let next = unsafe ldap_next_message(handle, last) { unsafe last = next }
+        guard unsafe ldap_msgtype(last) == Int32(bitPattern: UInt32(kind)) else {
             throw ServerFault(.lost, "the server has sent the answer to another kind of request")
         }
         var code: Int32 = 0

@@ -49,6 +49,12 @@ struct LDAPEntry: Sendable {
     func texts(of name: String) -> [String] { values(of: name).compactMap { UTF8Text(validating: $0.span)?.string } }
 }
 
+/// A search that was sent, and whose answer has not been received.
+struct SentSearch {
+    fileprivate let number: Int32
+    fileprivate let maximumEntries: Int
+}
+
 extension LDAPHandle {
     /// A part of the entries that a search finds: its maximum number of them, and its position.
     typealias Page = (size: Int32, cookie: [UInt8])
@@ -60,33 +66,22 @@ extension LDAPHandle {
     /// The maximum number of values of an attribute.
     private static let maximumValues = 1000
 
-    /// Searches, and waits for the answer.
-    func search(_ search: LDAPSearch, page: Page? = nil) throws(ServerFault) -> LDAPSearchReply {
+    /// Sends a search, without waiting for the answer, which must be received by ``reply(to:)``; otherwise the connection
+    /// must be closed.
+    func send(_ search: LDAPSearch, page: Page? = nil) throws(ServerFault) -> SentSearch {
         guard !isClosed else { throw ServerFault(.lost, "the connection was closed") }
-        let number = try send(search, page: page)
-        let maximum = page?.size ?? (search.scope == .base ? 1 : search.sizeLimit == 0 ? .max : search.sizeLimit)
-        return try waiting(settings.searchTimeout, maximum: Self.maximumEntry) { end throws(ServerFault) in
-            var entries: [LDAPEntry] = []
-            var others = 0
-            while true {
-                let message = try unsafe next(number, until: end, isSearch: true)
-                defer { unsafe _ = ldap_msgfree(message) }
-                switch unsafe ldap_msgtype(message) {
-                case Int32(LDAP_RES_SEARCH_ENTRY): entries.append(try unsafe entry(message))
-                case Int32(LDAP_RES_SEARCH_REFERENCE), Int32(LDAP_RES_INTERMEDIATE): others += 1
-                default:
-                    let (reply, cookie) = try unsafe parse(message, as: LDAP_RES_SEARCH_RESULT)
-                    return LDAPSearchReply(reply: reply, entries: entries, cookie: cookie)
-                }
-                guard entries.count <= Int(maximum), others <= Self.maximumReferences else {
-                    throw ServerFault(.lost, "the server has sent more entries than it was asked for")
-                }
+        // Where requests wait in the socket, the next one may have to wait, too.
+        let sent =
+            unanswered == 0
+            ? try request(search, page: page)
+            : try call.guarding(descriptor, until: call.end(within: transport.searchTimeout)) {
+                () throws(ServerFault) in try request(search, page: page)
             }
-        }
+        unanswered += 1
+        return sent
     }
 
-    /// Sends a search, and returns the number of its message.
-    private func send(_ search: LDAPSearch, page: Page?) throws(ServerFault) -> Int32 {
+    private func request(_ search: LDAPSearch, page: Page?) throws(ServerFault) -> SentSearch {
         var control: UnsafeMutablePointer<LDAPControl>?
         if let page {
             var cookie = page.cookie
@@ -119,7 +114,32 @@ extension LDAPHandle {
         )
         if status == LDAP_FILTER_ERROR { throw ServerFault(.failed, "the filter \(search.filter) is not valid") }
         guard status == LDAP_SUCCESS else { throw lost(status) }
-        return number
+        let maximum = page?.size ?? (search.scope == .base ? 1 : search.sizeLimit == 0 ? .max : search.sizeLimit)
+        return SentSearch(number: number, maximumEntries: Int(maximum))
+    }
+
+    /// Waits for the answer to a search.
+    func reply(to search: SentSearch) throws(ServerFault) -> LDAPSearchReply {
+        unanswered -= 1
+        guard !isClosed else { throw ServerFault(.lost, "the connection was closed") }
+        return try waiting(transport.searchTimeout) { end throws(ServerFault) in
+            var entries: [LDAPEntry] = []
+            var others = 0
+            while true {
+                let message = try unsafe next(search.number, kind: LDAP_MSG_ONE, until: end)
+                defer { unsafe _ = ldap_msgfree(message) }
+                switch unsafe ldap_msgtype(message) {
+                case Int32(LDAP_RES_SEARCH_ENTRY): entries.append(try unsafe entry(message))
+                case Int32(LDAP_RES_SEARCH_REFERENCE), Int32(LDAP_RES_INTERMEDIATE): others += 1
+                default:
+                    let (reply, cookie) = try unsafe parse(message, as: LDAP_RES_SEARCH_RESULT)
+                    return LDAPSearchReply(reply: reply, entries: entries, cookie: cookie)
+                }
+                guard entries.count <= search.maximumEntries, others <= Self.maximumReferences else {
+                    throw ServerFault(.lost, "the server has sent more entries than it was asked for")
+                }
+            }
+        }
     }
 
     /// Reads an entry from its beginning to its end, once.

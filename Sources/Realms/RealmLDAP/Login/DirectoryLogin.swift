@@ -8,47 +8,25 @@ internal import Workers
 
 /// The answer of a directory to a user name and a password.
 enum DirectoryAnswer: Sendable {
-    case accepted(UserRecord)
+    case accepted(DirectoryUser)
     case refused(BindProblem)
+}
+
+struct DirectoryUser: Sendable {
+    let username: Username
+    let groups: [String]
+    let attributes: [UserAttribute]
 }
 
 /// One login on one connection: finds the entry, binds as the user, and finds the groups.
 struct DirectoryLogin {
-    let realm: LDAPRealm
+    let directory: Directory
     let connection: LDAPConnection
+    let steps: DirectorySteps
     let cache: GroupCache
-    /// Receives the steps, for the administrator.
-    private let write: (String) -> Void
-
-    init(realm: LDAPRealm, connection: LDAPConnection, cache: GroupCache, note: @escaping (String) -> Void) {
-        (self.realm, self.connection, self.cache, write) = (realm, connection, cache, note)
-    }
-
-    var settings: LDAPSettings { realm.settings }
-    var server: String { connection.url.text }
-
-    /// Makes a step and notes its result; a fault gets the request, which contains no secrets, into its text.
-    func measure<Value>(
-        _ request: String,
-        _ body: @autoclosure () throws(ServerFault) -> Value,
-        result: (Value) -> String
-    ) throws(ServerFault) -> Value {
-        let start = MonotonicTime.now
-        let value = try Result { () throws(ServerFault) in try body() }.mapError { fault in
-            fault.code == .failed ? fault : ServerFault(fault.code, "\(LDAPText.printable(request)): \(fault.log)")
-        }.get()
-        note(request, result: result(value), since: start)
-        return value
-    }
-
-    /// Notes a step whose request, which contains no secrets, was sent at a time of `MonotonicTime`.
-    func note(_ request: String, result: String, since start: UInt64) {
-        note("\(LDAPText.printable(request)): \(result), \(MonotonicTime.text(since: start))")
-    }
-
-    func note(_ text: String) { write("\(server): \(text)") }
-
-    // MARK: Login
+    /// Renews the groups that contain groups before they are read again at a login.
+    var renew: @Sendable ([DirectoryGroup]) -> Void = { _ in }
+    var settings: LDAPSettings { directory.settings }
 
     /// Checks a password, which is not empty; if the login is refused in any case (`isLocked`), nothing follows the
     /// bind.
@@ -62,7 +40,7 @@ struct DirectoryLogin {
             guard let user = try find(typed) else { return unknownUser }
             if settings.serviceAccount?.isEntry(user.entry) == true {
                 // Wrong passwords would make the directory lock the account that all logins need.
-                note("\(user.name) is the account of search-bind-dn, which cannot sign in")
+                steps.note("\(user.name) is the account of search-bind-dn, which cannot sign in")
                 return unknownUser
             }
             if var problem = try bind(user.name, password: password, isDisabled: user.isDisabled, isLocked: isLocked) {
@@ -83,7 +61,7 @@ struct DirectoryLogin {
         isLocked: Bool
     ) throws(ServerFault) -> DirectoryAnswer {
         guard let name = pattern.bindName(typed.user) else {
-            note("\(LDAPText.printable(typed.user)): \(DNPattern.unusableName)")
+            steps.note("\(LDAPText.printable(typed.user)): \(DNPattern.unusableName)")
             return unknownUser
         }
         let start = MonotonicTime.now
@@ -106,7 +84,7 @@ struct DirectoryLogin {
         }
         guard let user = found else {
             var problem = BindProblem.otherSpelling
-            problem.missing = realm.bindTimes.missing(since: start)
+            problem.missing = directory.bindTimes.missing(since: start)
             return .refused(problem)
         }
         if user.isDisabled { return .refused(.disabled) }
@@ -118,11 +96,11 @@ struct DirectoryLogin {
     }
 
     private func accepted(_ user: UserEntry) throws(ServerFault) -> DirectoryAnswer {
-        .accepted(user.record(groups: try groups(of: user)))
+        .accepted(DirectoryUser(username: user.username, groups: try groups(of: user), attributes: user.attributes))
     }
 
     private var unknownUser: DirectoryAnswer {
-        .refused(BindProblem(.unknownUser, "there is no entry of the user", missing: realm.bindTimes.sample()))
+        .refused(BindProblem(.unknownUser, "there is no entry of the user", missing: directory.bindTimes.sample()))
     }
 
     // MARK: Search
@@ -142,7 +120,7 @@ struct DirectoryLogin {
                 attributes: attributes ?? settings.userAttributes,
                 sizeLimit: limit
             )
-            return try measure(search.text, try connection.search(search)) { found in
+            return try steps.measure(search.text, try connection.search(search)) { found in
                 found.isEmpty ? "no entry" : found.map(\.name).joined(separator: "; ")
             }
         }
@@ -167,20 +145,17 @@ struct DirectoryLogin {
             users.append(user)
         }
         guard users.count < 2, !isAmbiguous || users.count == 1 else {
-            report(
+            directory.report(
                 "several entries match \(text), and not exactly one has this \(name.name); the user is refused"
             )
             return nil
         }
-        if let user = users.first { realm.aliases.record(typed, of: user) }
+        if let user = users.first { directory.aliases.record(typed, of: user) }
         return users.first
     }
 
     /// The maximum number of entries that are compared to find the one of the user.
     private static let maximumNamesakes: Int32 = 32
-
-    /// Logs the reason why an entry cannot sign in.
-    private func report(_ reason: String) { realm.pool.outages.write(reason, kind: "entry") }
 
     /// Returns the user of an entry; nil if the entry cannot be the one of the user who has typed a name.
     private func user(_ entry: LDAPEntry, typed: TypedName) throws(ServerFault) -> UserEntry? {
@@ -188,8 +163,8 @@ struct DirectoryLogin {
             return try UserEntry(entry, typed: typed, settings: settings)
         } catch {
             guard !error.isMissing else { throw ServerFault(.failed, error.log) }
-            note(LDAPText.printable(error.log))
-            if !entry.isComplete { report("\(error.log); the user is refused") }
+            steps.note(LDAPText.printable(error.log))
+            if !entry.isComplete { directory.report("\(error.log); the user is refused") }
             return nil
         }
     }
@@ -211,7 +186,7 @@ struct DirectoryLogin {
         isLocked: Bool = false
     ) throws(ServerFault) -> BindProblem? {
         let start = MonotonicTime.now
-        let (reply, found) = try measure(
+        let (reply, found) = try steps.measure(
             "bind as \(name)",
             try answer(to: name, password: password, isDisabled: isDisabled)
         ) { reply, problem in
@@ -223,10 +198,10 @@ struct DirectoryLogin {
         }
         var problem = isLocked && reply.isSuccess ? .lockedLogin : found
         if !reply.isSuccess {
-            problem?.missing = realm.bindTimes.addRefused(since: start)
+            problem?.missing = directory.bindTimes.addRefused(since: start)
         } else {
-            realm.bindTimes.addAccepted(since: start)
-            if isLocked { problem?.missing = realm.bindTimes.missing(since: start) }
+            directory.bindTimes.addAccepted(since: start)
+            if isLocked { problem?.missing = directory.bindTimes.missing(since: start) }
         }
         return problem
     }

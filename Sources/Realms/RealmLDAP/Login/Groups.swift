@@ -29,15 +29,15 @@ extension DirectoryLogin {
         case .search: found = try searchGroups(Self.text(rules.filter, account: user.account, name: user.name))
         }
         let hasPrimary = rules.hasPrimaryGroup && rules.source != .none
-        let primary = hasPrimary ? try primaryGroup(of: user.entry) : []
-        found += primary
+        let primary = hasPrimary ? try primaryGroup(of: user.entry) : nil
+        if let primary { found.append(primary) }
         if let dynamic = rules.dynamic { found += try dynamicGroups(dynamic, user: user) }
         if rules.isNested, rules.source != .none || rules.dynamic != nil {
             found = try nested(found, primary: primary, user: user)
         }
         let unusable = found.filter { $0.group == nil }
         if let first = unusable.first {
-            note(
+            steps.note(
                 "groups that are left out, because they have no usable name in \(rules.target) (group-target): "
                     + "\(unusable.count), such as \(LDAPText.printable(first.name))"
             )
@@ -54,14 +54,14 @@ extension DirectoryLogin {
 
     func searchGroups(_ filter: String, base: String? = nil) throws(ServerFault) -> [DirectoryGroup] {
         let search = LDAPSearch(base: base ?? rules.base, filter: filter, attributes: [rules.target])
-        return try measure(
+        return try steps.measure(
             search.text,
             try all(search) { entry throws(ServerFault) in [try group(entry)] }
         ) { Self.count($0.count) }
     }
 
     /// Returns what a function reads in the entries that a search finds, if that is not too much.
-    func all<Value>(
+    private func all<Value>(
         _ search: LDAPSearch,
         _ read: (LDAPEntry) throws(ServerFault) -> [Value]
     ) throws(ServerFault) -> [Value] {
@@ -146,7 +146,8 @@ extension DirectoryLogin {
     /// Returns the groups with the given distinguished names that are below the base for groups.
     func groups(named names: [String]) throws(ServerFault) -> [DirectoryGroup] {
         guard names.count <= rules.maximumGroups else { throw tooManyGroups }
-        var found: [DirectoryGroup] = []
+        var found: [[DirectoryGroup]] = []
+        var missing: [(index: Int, key: UTF8Text, search: LDAPSearch)] = []
         for text in names {
             guard let name = DistinguishedName(text) else {
                 throw ServerFault(.failed, "\(LDAPText.printable(text)) is a group, and no distinguished name")
@@ -154,16 +155,21 @@ extension DirectoryLogin {
             guard name.isWithin(rules.baseName) else { continue }
             let value = name.value(of: rules.target)
             if rules.usesDistinguishedNames || value != nil {
-                found.append(group(text, value: value.flatMap { UTF8Text(validating: $0.span)?.string }))
+                found.append([group(text, value: value.flatMap { UTF8Text(validating: $0.span)?.string })])
                 continue
             }
-            let search = LDAPSearch.entry(text, attributes: [rules.target])
-            found += try cache.groups(of: UTF8Text("name:\(name.key)")) { () throws(ServerFault) in
-                guard let entry = try connection.search(search).first else { throw Self.unreadableGroup(text) }
-                return [try group(entry)]
-            }
+            let key = UTF8Text("name:\(name.key)")
+            let known = cache.groups(of: key)
+            if known == nil { missing.append((found.count, key, .entry(text, attributes: [rules.target]))) }
+            found.append(known ?? [])
         }
-        return found
+        try connection.search(each: missing.map(\.search)) { number, entries throws(ServerFault) in
+            let (index, key, search) = missing[number]
+            guard let entry = entries?.first else { throw Self.unreadableGroup(search.base) }
+            found[index] = [try group(entry)]
+            cache.insert(found[index], of: key)
+        }
+        return found.flatMap(\.self)
     }
 
     static func count(_ number: Int) -> String { number == 1 ? "1 group" : "\(number) groups" }
@@ -197,7 +203,7 @@ extension DirectoryLogin {
     // MARK: Other kinds of groups
 
     /// Returns the primary group of Active Directory, which is in no list of members.
-    private func primaryGroup(of user: LDAPEntry) throws(ServerFault) -> [DirectoryGroup] {
+    private func primaryGroup(of user: LDAPEntry) throws(ServerFault) -> DirectoryGroup {
         guard let own = user.values(of: "objectsid").first,
             let number = user.texts(of: "primarygroupid").first.flatMap(UInt32.init),
             let identifier = SecurityIdentifier.group(number, inDomainOf: own)
@@ -206,16 +212,17 @@ extension DirectoryLogin {
             throw ServerFault(.failed, "\(user.name): \(problem)")
         }
         let filter = "(objectSid=\(LDAPText.filterValue(identifier)))"
-        return try cache.groups(of: UTF8Text(filter)) { () throws(ServerFault) in
-            // The group is anywhere in the domain of the user.
-            let base = DistinguishedName(user.name)?.domain ?? settings.base
-            let found = try searchGroups(filter, base: base)
-            guard !found.isEmpty else {
-                let place = "below \(base) for \(filter) (primary-group)"
-                throw ServerFault(.failed, "the primary group of \(user.name) is not found \(place)")
-            }
-            return Array(found.prefix(1))
+        let key = UTF8Text(filter)
+        if let known = cache.groups(of: key)?.first { return known }
+        // The group is anywhere in the domain of the user.
+        let base = DistinguishedName(user.name)?.domain ?? settings.base
+        let found = try searchGroups(filter, base: base)
+        guard let group = found.first else {
+            let place = "below \(base) for \(filter) (primary-group)"
+            throw ServerFault(.failed, "the primary group of \(user.name) is not found \(place)")
         }
+        cache.insert(found, of: key)
+        return group
     }
 
     /// Returns the groups whose names the server computes, as in the properties of GlassFish.
@@ -225,7 +232,7 @@ extension DirectoryLogin {
     ) throws(ServerFault) -> [DirectoryGroup] {
         let filter = Self.text(dynamic.filter, account: user.account, name: user.name)
         let search = LDAPSearch(base: rules.base, filter: filter, attributes: [dynamic.target])
-        let names = try measure(
+        let names = try steps.measure(
             search.text,
             try all(search) { entry throws(ServerFault) in try texts(dynamic.target, of: entry) }
         ) { Self.count($0.count) }

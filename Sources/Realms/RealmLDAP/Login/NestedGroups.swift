@@ -3,154 +3,121 @@
 #if LDAP
 internal import Bytes
 internal import ServerConnections
-internal import Synchronization
 internal import Workers
 
 extension DirectoryLogin {
     /// Returns groups of a user and all groups that contain them.
     func nested(
         _ direct: [DirectoryGroup],
-        primary: [DirectoryGroup],
+        primary: DirectoryGroup?,
         user: UserEntry
     ) throws(ServerFault) -> [DirectoryGroup] {
-        let rules = settings.groups
         var seen: Set<UTF8Text> = []
         var all = direct.filter { seen.insert($0.key).inserted }
-        guard try !connection.abilities().isActiveDirectory else {
-            // The server follows the groups; the primary group has no member that it could follow.
-            for start in [user.name] + primary.map(\.name) {
-                let filter = "(member:\(GroupSettings.inChainRule):=\(LDAPText.filterValue(start.utf8)))"
-                all += try searchGroups(filter).filter { seen.insert($0.key).inserted }
-            }
-            return all
+        guard try connection.abilities().isActiveDirectory else {
+            let found = try containing(all)
+            if cache.isDue(found) { renew(all) }
+            return found.groups
         }
-        var level = all
+        // The server follows the groups; the primary group has no member that it could follow.
+        for start in [user.name] + [primary?.name].compactMap(\.self) {
+            let filter = "(member:\(GroupSettings.inChainRule):=\(LDAPText.filterValue(start.utf8)))"
+            all += try searchGroups(filter).filter { seen.insert($0.key).inserted }
+        }
+        return all
+    }
+
+    /// Reads the groups that contain groups, each of which is given once, again, as far as they must be read again
+    /// soon.
+    func readAgain(_ groups: [DirectoryGroup]) throws(ServerFault) { _ = try containing(groups, isRenewal: true) }
+
+    /// Returns groups and all groups that contain them, and the time at which the first of them is read again.
+    private func containing(
+        _ groups: [DirectoryGroup],
+        isRenewal: Bool = false
+    ) throws(ServerFault) -> GroupCache.Entry {
+        let rules = settings.groups
+        var seen = Set(groups.map(\.key))
+        var all = groups
+        var level = groups
         var depth = 0
+        var end = UInt64.max
         while !level.isEmpty {
             guard depth < rules.maximumDepth else {
                 let limit = "\(rules.maximumDepth) levels (maximum-group-depth)"
                 throw ServerFault(.failed, "groups are nested deeper than \(limit)")
             }
             depth += 1
-            let start = all.count
-            try parents(of: level) { parents throws(ServerFault) in
-                all += parents.filter { seen.insert($0.key).inserted }
-                guard all.count <= rules.maximumGroups else { throw tooManyGroups }
+            var next: [DirectoryGroup] = []
+            try parents(of: level, isRenewal: isRenewal) { parents throws(ServerFault) in
+                end = min(end, parents.end)
+                next += parents.groups.filter { seen.insert($0.key).inserted }
+                guard all.count + next.count <= rules.maximumGroups else { throw tooManyGroups }
             }
-            level = Array(all[start...])
+            all += next
+            level = next
         }
-        return all
+        return GroupCache.Entry(groups: all, end: end)
     }
 
-    /// Passes the groups that contain each of some groups to a function; those that are not kept are read.
+    /// Passes the groups that contain each of some groups to a function, and the time until which they may be kept.
     private func parents(
         of groups: [DirectoryGroup],
-        _ body: ([DirectoryGroup]) throws(ServerFault) -> Void
+        isRenewal: Bool,
+        _ body: (GroupCache.Entry) throws(ServerFault) -> Void
     ) throws(ServerFault) {
-        var missing: [(group: DirectoryGroup, search: LDAPSearch)] = []
+        var missing: [DirectoryGroup] = []
         for group in groups {
-            if let known = cache.groups(of: group.key) {
+            if let known = cache.entry(of: group.key), !isRenewal || !cache.isDue(known) {
                 try body(known)
             } else {
-                missing.append((group, parentSearch(of: group)))
+                missing.append(group)
             }
         }
-        guard let first = missing.first?.search else { return }
-        let request = first.scope == .base ? "entry \(first.base) for \(first.filter)" : first.text
+        guard !missing.isEmpty else { return }
+        let searches = missing.map { parentSearch(of: $0) }
+        let start = MonotonicTime.now
+        var count = 0
+        try connection.search(each: searches) { number, entries throws(ServerFault) in
+            let parents = try parents(of: missing[number], search: searches[number], entries: entries)
+            count += parents.count
+            try body(GroupCache.Entry(groups: parents, end: cache.insert(parents, of: missing[number].key)))
+        }
+        let search = searches[0]
+        let first = search.scope == .base ? "entry \(search.base) for \(search.filter)" : search.text
         let others = missing.count > 1 ? " and \(missing.count - 1) more of this kind" : ""
-        func read() throws(ServerFault) -> Int {
-            var count = 0
-            for (group, search) in missing {
-                let parents = try parents(search)
-                cache.insert(parents, of: group.key)
-                count += parents.count
-                try body(parents)
-            }
-            return count
-        }
-        _ = try measure(request + others, try read()) { Self.count($0) }
+        steps.note(first + others, result: Self.count(count), since: start)
     }
+
+    private static let memberOf = ["memberOf"]
 
     /// Returns the search for the groups that contain a group: for its entry, which names them, or by the filter.
     private func parentSearch(of group: DirectoryGroup) -> LDAPSearch {
         let rules = settings.groups
         guard rules.source != .memberOf, let filter = rules.nestedFilter else {
-            return .entry(group.name, attributes: ["memberOf"])
+            return .entry(group.name, attributes: Self.memberOf)
         }
-        return LDAPSearch(base: rules.base, filter: Self.text(filter, name: group.name), attributes: [rules.target])
+        return LDAPSearch(
+            base: rules.base,
+            filter: Self.text(filter, name: group.name),
+            attributes: [rules.target],
+            sizeLimit: LDAPConnection.pageSize
+        )
     }
 
-    private func parents(_ search: LDAPSearch) throws(ServerFault) -> [DirectoryGroup] {
-        guard search.scope == .base else { return try all(search) { entry throws(ServerFault) in [try group(entry)] } }
-        guard let entry = try connection.search(search).first else { throw Self.unreadableGroup(search.base) }
-        return try groups(named: memberOf(entry))
-    }
-}
-
-/// The groups that contain a group, kept for a limited time.
-///
-/// The groups of users are not kept: they are read at each login.
-final class GroupCache: Sendable {
-    private static let maximumGroups = 100_000
-    private static let maximumNames = 50_000
-
-    private let time: UInt64
-    private let now: @Sendable () -> UInt64
-    /// The groups that contain a group, and the time at which they are read again, of `MonotonicTime`.
-    private let entries = Mutex<[UTF8Text: (groups: [DirectoryGroup], end: UInt64)]>([:])
-    private let keys = Mutex<[UTF8Text: UTF8Text]>([:])
-
-    /// Creates a cache that keeps values for a time; zero to keep none.
-    init(_ time: Duration, now: @escaping @Sendable () -> UInt64 = { MonotonicTime.now }) {
-        self.time = time.nanoseconds
-        self.now = now
-    }
-
-    /// Returns the canonical form of a distinguished name; for another text, one that no name has.
-    ///
-    /// Reading 200 names takes longer than everything else at a login, so the forms are kept.
-    func key(of name: String) -> UTF8Text {
-        let text = UTF8Text(name)
-        if let known = keys.withLock({ $0[text] }) { return known }
-        let key = UTF8Text(DistinguishedName(name)?.key ?? LDAPText.nameValue(name.utf8))
-        guard name.utf8.count <= 512 else { return key }
-        keys.withLock { keys in
-            if keys.count >= Self.maximumNames { keys = [:] }
-            keys[text] = key
-        }
-        return key
-    }
-
-    /// Returns the groups that contain a group; nil if they are not known, or not any more.
-    func groups(of key: UTF8Text) -> [DirectoryGroup]? {
-        let now = now()
-        return entries.withLock { entries in
-            guard let entry = entries[key] else { return nil }
-            if entry.end > now { return entry.groups }
-            entries[key] = nil
-            return nil
-        }
-    }
-
-    /// Returns the groups of a key, which are read if they are not known.
-    func groups(
-        of key: UTF8Text,
-        _ read: () throws(ServerFault) -> [DirectoryGroup]
+    private func parents(
+        of child: DirectoryGroup,
+        search: LDAPSearch,
+        entries: [LDAPEntry]?
     ) throws(ServerFault) -> [DirectoryGroup] {
-        if let known = groups(of: key) { return known }
-        let found = try read()
-        insert(found, of: key)
-        return found
-    }
-
-    /// Keeps the groups that contain a group, which have just been read.
-    func insert(_ groups: [DirectoryGroup], of key: UTF8Text) {
-        guard time > 0 else { return }
-        let end = now() &+ time
-        entries.withLock { entries in
-            if entries.count >= Self.maximumGroups { entries = [:] }
-            entries[key] = (groups, end)
+        if search.scope == .base {
+            guard let entry = entries?.first else { throw Self.unreadableGroup(child.name) }
+            return try groups(named: memberOf(entry))
         }
+        // A server that returns fewer entries at once than are wanted returns them in pages.
+        guard let entries else { return try searchGroups(search.filter) }
+        guard entries.count <= settings.groups.maximumGroups else { throw tooManyGroups }
+        return try entries.map(group)
     }
 }
 #endif

@@ -62,7 +62,7 @@ extension DirectoryLogin {
         if change == .ownBind, let problem = try bind(name, password: old), problem.change != .ownBind {
             return .login(.refused(problem))
         }
-        let reply = try measure(
+        let reply = try steps.measure(
             "change of the password of \(name)",
             try self.change(name, from: old, to: new, by: change)
         ) { $0.description }

@@ -48,18 +48,7 @@ struct LDAPSettings: Sendable {
     }
 
     let servers: [LDAPServerURL]
-    /// True to use StartTLS (RFC 4511 section 4.14) with `ldap` URLs.
-    let startsTLS: Bool
-    /// A PEM file with the trusted authorities.
-    let authorities: String
-    /// The files of this program's own certificate; nil for none.
-    let certificate: ClientCertificateFiles?
-    /// The time for the connection and the handshake.
-    let connectTimeout: Duration
-    /// The time for a bind or a change of a password.
-    let bindTimeout: Duration
-    /// The time for the answer to a search.
-    let searchTimeout: Duration
+    let transport: LDAPTransport
     let serviceBind: ServiceBind
     /// The account of ``serviceBind``; nil if it has no name.
     let serviceAccount: ServiceAccount?
@@ -86,22 +75,11 @@ struct LDAPSettings: Sendable {
 
     init(_ properties: RealmProperties) throws(BadRealm) {
         servers = try Self.servers(properties)
-        startsTLS = try properties.boolean("start-tls")
-        try Self.checkEncryption(properties, servers: servers, startsTLS: startsTLS)
-        let usesTLS = startsTLS || servers.contains { $0.scheme == .ldaps }
-        authorities = try Self.authorities(properties, usesTLS: usesTLS)
-        certificate = try ClientCertificateFiles(properties)
-        guard certificate == nil || usesTLS else {
-            throw BadRealm("needs ldaps or start-tls", setting: "client-certificate")
-        }
-        connectTimeout = try ServerPoolSettings.time("connect-timeout", of: properties)
-        bindTimeout = try ServerPoolSettings.time("bind-timeout", of: properties)
-        searchTimeout = try ServerPoolSettings.time("search-timeout", of: properties)
+        transport = try Self.transport(properties, servers: servers)
         let isActiveDirectory = try properties.boolean("active-directory")
         base = try Self.name(properties, "base-dn") ?? ""
         location = try Self.location(properties, isActiveDirectory: isActiveDirectory)
-        let isCertified = certificate != nil || servers.allSatisfy { $0.scheme == .ldapi }
-        serviceBind = try Self.serviceBind(properties, isCertified: isCertified, location: location)
+        serviceBind = try Self.serviceBind(properties, servers: servers, transport: transport, location: location)
         serviceAccount = if case .simple(let name, _) = serviceBind { ServiceAccount(name) } else { nil }
         nameAttribute = try Self.nameAttribute(properties, location: location)
         domains = DomainNames(try Self.domains(properties))
@@ -137,11 +115,11 @@ struct LDAPSettings: Sendable {
         return servers
     }
 
-    private static func checkEncryption(
+    private static func transport(
         _ properties: RealmProperties,
-        servers: [LDAPServerURL],
-        startsTLS: Bool
-    ) throws(BadRealm) {
+        servers: [LDAPServerURL]
+    ) throws(BadRealm) -> LDAPTransport {
+        let startsTLS = try properties.boolean("start-tls")
         let isUnencryptedAllowed = try properties.boolean("allow-unencrypted")
         for server in servers where server.scheme == .ldap && !startsTLS && !server.isLocal && !isUnencryptedAllowed {
             let problem = "would receive passwords without encryption; use ldaps, or set start-tls to true"
@@ -150,28 +128,36 @@ struct LDAPSettings: Sendable {
         guard !startsTLS || servers.contains(where: { $0.scheme == .ldap }) else {
             throw BadRealm("applies to ldap URLs only, and there is none", setting: "start-tls")
         }
-    }
-
-    private static func authorities(_ properties: RealmProperties, usesTLS: Bool) throws(BadRealm) -> String {
+        let usesTLS = startsTLS || servers.contains { $0.scheme == .ldaps }
+        var transport = LDAPTransport(startsTLS: startsTLS, authorities: SettingsFile.systemAuthorities)
         if let file = try properties.optional("ca-file") {
+            transport.authorities = file
             _ = try SettingsFile.certificates(file, setting: "ca-file")
-            return file
+        } else if usesTLS {
+            // The system looks after the content of its own file, which has more than a hundred certificates.
+            _ = try SettingsFile.read(transport.authorities, setting: "ca-file")
         }
-        // The system looks after the content of its own file, which has more than a hundred certificates.
-        if usesTLS { _ = try SettingsFile.read(SettingsFile.systemAuthorities, setting: "ca-file") }
-        return SettingsFile.systemAuthorities
+        transport.certificate = try ClientCertificateFiles(properties)
+        guard transport.certificate == nil || usesTLS else {
+            throw BadRealm("needs ldaps or start-tls", setting: "client-certificate")
+        }
+        transport.connectTimeout = try ServerPoolSettings.time("connect-timeout", of: properties)
+        transport.bindTimeout = try ServerPoolSettings.time("bind-timeout", of: properties)
+        transport.searchTimeout = try ServerPoolSettings.time("search-timeout", of: properties)
+        return transport
     }
 
     private static func serviceBind(
         _ properties: RealmProperties,
-        isCertified: Bool,
+        servers: [LDAPServerURL],
+        transport: LDAPTransport,
         location: UserLocation
     ) throws(BadRealm) -> ServiceBind {
         if try properties.string("search-bind-mechanism") == "external" {
             for name in ["search-bind-dn", "search-bind-password"] where properties.has(name) {
                 throw BadRealm("must not be set if search-bind-mechanism is external", setting: name)
             }
-            guard isCertified else {
+            guard transport.certificate != nil || servers.allSatisfy({ $0.scheme == .ldapi }) else {
                 let problem = "must be set if search-bind-mechanism is external, unless all URLs are ldapi"
                 throw BadRealm(problem, setting: "client-certificate")
             }

@@ -12,9 +12,23 @@ internal import Workers
 final class SQLiteConnection: DatabaseConnection {
     private let queue: DatabaseQueue
     private let path: String
-    private let file: FileStatus
+    private let file: OwnedFile
     private let current: CurrentCall
     private let queryTimeout: Duration
+
+    /// The identity of a file, independent of its name, with its owner, group and mode.
+    private struct OwnedFile: Equatable {
+        let identity: FileIdentity
+        let user: uid_t
+        let group: gid_t
+        let mode: mode_t
+
+        init?(_ path: String) {
+            guard let status = try? FileStatus(of: path), status.isRegular else { return nil }
+            identity = status.identity
+            (user, group, mode) = (status.owner, status.group, status.mode)
+        }
+    }
 
     /// The call of the thread, for the callback of SQLite while the file is locked.
     private final class CurrentCall: @unchecked Sendable {
@@ -24,9 +38,7 @@ final class SQLiteConnection: DatabaseConnection {
     }
 
     init(_ path: String, isReadOnly: Bool, queryTimeout: Duration) throws(ServerFault) {
-        guard let file = try? FileStatus(of: path), file.isRegular else {
-            throw ServerFault(.unreachable, "there is no file \(path)")
-        }
+        guard let file = OwnedFile(path) else { throw ServerFault(.unreachable, "there is no file \(path)") }
         // SQLite reads its log and its journal as parts of the database.
         for suffix in ["", "-wal", "-shm", "-journal"] {
             guard let finding = FileTrust.error(path + suffix, as: .users) else { continue }
@@ -54,11 +66,7 @@ final class SQLiteConnection: DatabaseConnection {
     /// True if the file was neither removed nor replaced: SQLite would continue to use the old one.
     ///
     /// A new owner or mode is checked when the file is opened again.
-    var isUsable: Bool {
-        guard let now = try? FileStatus(of: path) else { return false }
-        return now.identity == file.identity && now.owner == file.owner && now.group == file.group
-            && now.mode == file.mode
-    }
+    var isUsable: Bool { OwnedFile(path) == file }
 
     func close() {
         // Otherwise the file is closed when the object is released.
@@ -81,6 +89,7 @@ final class SQLiteConnection: DatabaseConnection {
                 return rows
             }
             let cursor = try Row.fetchCursor(statement)
+            var bytesLeft = query.name == .list ? .max : SQLLimits.answerSize
             while let row = try cursor.next() {
                 try call.check()
                 var values: [String?] = []
@@ -91,10 +100,13 @@ final class SQLiteConnection: DatabaseConnection {
                     }
                     values.append(value)
                 }
-                rows.append(values)
-                guard query.name == .list || rows.size <= SQLRows.maximumSize else {
-                    return .tooLarge(query.name.rawValue)
+                bytesLeft -= values.reduce(0) { $0 + 16 + ($1?.utf8.count ?? 0) }
+                guard bytesLeft >= 0 else {
+                    let fault = SQLLimits.tooLarge(query.name.rawValue)
+                    guard query.name != .password else { throw fault }
+                    return SQLRows(names: rows.names, problem: fault.log)
                 }
+                rows.rows.append(values)
             }
             return rows
         }
@@ -127,10 +139,12 @@ final class SQLiteConnection: DatabaseConnection {
         current.end = call.end(within: queryTimeout)
         current.call = call
         defer { current.call = nil }
+        var result: Result<Value, any Error>?
         // SQLite checks no time while it computes.
-        let result = try call.guarding(until: current.end, interrupt: { [queue] in queue.interrupt() }) {
-            Result { try queue.writeWithoutTransaction { try body($0) } }
+        try call.interrupting(at: current.end, by: { [queue] in queue.interrupt() }) { () throws(ServerFault) in
+            result = Result { try queue.writeWithoutTransaction { try body($0) } }
         }
+        guard let result else { throw ServerFault(.failed, "the query was not run") }
         do {
             return try result.get()
         } catch let fault as ServerFault {

@@ -4,8 +4,10 @@
 internal import Bytes
 internal import CPostgres
 internal import Glibc
+internal import OpenSSLKit
 internal import RealmKit
 internal import ServerConnections
+internal import Synchronization
 internal import Workers
 
 /// A connection to a server of PostgreSQL, used by one thread at a time; the thread waits in the call only.
@@ -13,6 +15,11 @@ internal import Workers
 final class PostgreSQLConnection: DatabaseConnection {
     private var connection: OpaquePointer?
     private let limits: SQLLimits
+    private let state: PostgreSQLPoolState
+    /// The names of the statements that this connection has prepared, by the texts of the queries.
+    private var prepared: [String: String] = [:]
+    /// The bytes that the server has sent in this call.
+    private var input = InputSize()
 
     /// Opens a connection by the parameters of libpq without the password, and prepares it for the queries of a realm.
     ///
@@ -22,9 +29,11 @@ final class PostgreSQLConnection: DatabaseConnection {
         password: Secret?,
         isReadOnly: Bool,
         limits: SQLLimits,
+        state: PostgreSQLPoolState,
         call: ServerCall
     ) throws(ServerFault) {
         self.limits = limits
+        self.state = state
         let end = call.end(within: limits.connect)
         unsafe connection = Self.start(parameters, password: password)
         do throws(ServerFault) {
@@ -54,19 +63,17 @@ final class PostgreSQLConnection: DatabaseConnection {
         unsafe gatehouse_postgres_ignore_notices(connection)
         guard unsafe PQstatus(connection) != CONNECTION_BAD else { throw PostgreSQLFault.connection(message) }
         var status = PGRES_POLLING_WRITING
-        while status != PGRES_POLLING_OK {
-            guard status == PGRES_POLLING_READING || status == PGRES_POLLING_WRITING else {
-                throw PostgreSQLFault.connection(message)
+        while true {
+            switch status {
+            case PGRES_POLLING_OK:
+                unsafe PQsetnonblocking(connection, 1)
+                return
+            case PGRES_POLLING_READING: try call.wait(for: unsafe PQsocket(connection), events: POLLIN, until: end)
+            case PGRES_POLLING_WRITING: try call.wait(for: unsafe PQsocket(connection), events: POLLOUT, until: end)
+            default: throw PostgreSQLFault.connection(message)
             }
-            let events = status == PGRES_POLLING_READING ? POLLIN : POLLOUT
-            try call.wait(for: unsafe PQsocket(connection), events: events, until: end)
             status = unsafe PQconnectPoll(connection)
-            // libpq reads a notice of any size.
-            guard SocketInput.bytes(unsafe PQsocket(connection)) ?? 0 <= SQLRows.maximumSize else {
-                throw ServerFault(.unreachable, "the server has sent too much before the connection was open")
-            }
         }
-        unsafe PQsetnonblocking(connection, 1)
     }
 
     /// Sets what queries and the texts of their answers depend on.
@@ -75,10 +82,14 @@ final class PostgreSQLConnection: DatabaseConnection {
         let settings =
             "SET statement_timeout = \(milliseconds); SET standard_conforming_strings = on; SET DateStyle = 'ISO'; "
             + "SET TimeZone = 'UTC'; SET default_transaction_read_only = \(isReadOnly ? "on" : "off")"
-        let exchange = exchange(call, within: limits.connect)
-        try command(settings, exchange)
+        let end = call.end(within: limits.connect)
+        beginCall(maximum: SQLLimits.answerSize)
+        try send(unsafe PQsendQuery(connection, settings))
+        _ = try results(until: end, call: call, context: "the settings of the connection")
         guard !isReadOnly else { return }
-        guard try command("SHOW transaction_read_only", exchange).rows.first?.first == "off" else {
+        try send(unsafe PQsendQuery(connection, "SHOW transaction_read_only"))
+        let answer = try results(until: end, call: call, context: "the state of the server")
+        guard answer.rows.first?.first == "off" else {
             throw ServerFault(.unreachable, "the server is a standby, or read-only, and cannot change passwords")
         }
     }
@@ -100,99 +111,226 @@ final class PostgreSQLConnection: DatabaseConnection {
     func run(_ query: SQLQuery, values: SQLValues, call: ServerCall) throws(ServerFault) -> SQLRows {
         let values = try values.list(for: query)
         try call.check()
-        let exchange = exchange(call, within: limits.query, isLimited: query.name != .list)
-        guard query.isUpdate else { return try execute(query, values: values, exchange) }
+        let end = call.end(within: limits.query)
+        beginCall(maximum: query.name == .list ? nil : SQLLimits.answerSize)
+        guard query.isUpdate else { return try execute(query, values: values, until: end, call: call) }
         // A query that changes several rows is undone.
-        try command("BEGIN", exchange)
+        try command("BEGIN", until: end, call: call)
         let rows: SQLRows
         do throws(ServerFault) {
-            rows = try execute(query, values: values, exchange)
-            try rows.checkReadable()
+            rows = try execute(query, values: values, until: end, call: call)
         } catch {
-            if error.code == .failed, unsafe connection != nil { try command("ROLLBACK", exchange) }
+            if error.code == .failed, unsafe connection != nil { try command("ROLLBACK", until: end, call: call) }
             throw error
         }
-        try command(rows.changed == 1 ? "COMMIT" : "ROLLBACK", exchange)
+        try command(rows.changed == 1 ? "COMMIT" : "ROLLBACK", until: end, call: call)
         return rows
     }
 
     func check(_ query: SQLQuery, call: ServerCall) throws(ServerFault) {
         // The server checks tables, columns and rights for it, and changes nothing.
+        beginCall(maximum: SQLLimits.answerSize)
         let explained = SQLQuery(name: query.name, text: "EXPLAIN \(query.text)", parameters: query.parameters)
+        let end = call.end(within: limits.query)
         let values = query.parameters.map { _ in "gatehouse" }
-        _ = try execute(explained, values: values, exchange(call, within: limits.query))
+        _ = try unprepared(explained, values: values, until: end, call: call)
     }
 
-    @discardableResult
-    private func command(_ text: String, _ exchange: Exchange) throws(ServerFault) -> SQLRows {
+    private func command(_ text: String, until end: UInt64, call: ServerCall) throws(ServerFault) {
         try send(unsafe PQsendQuery(connection, text))
-        return try rows(exchange, context: text)
+        _ = try results(until: end, call: call, context: text)
     }
 
-    private func execute(_ query: SQLQuery, values: [String], _ exchange: Exchange) throws(ServerFault) -> SQLRows {
+    private func execute(
+        _ query: SQLQuery,
+        values: [String],
+        until end: UInt64,
+        call: ServerCall
+    ) throws(ServerFault) -> SQLRows {
+        let rows: SQLRows
+        if state.isUnprepared.load(ordering: .relaxed) {
+            rows = try unprepared(query, values: values, until: end, call: call)
+        } else {
+            let name = try prepare(query, until: end, call: call)
+            try sendPrepared(name, values: values)
+            rows = try results(until: end, call: call, context: query.name.rawValue)
+        }
+        try Self.check(rows, of: query)
+        return rows
+    }
+
+    /// Throws if the rows are too large, and nothing can be decided without them.
+    private static func check(_ rows: SQLRows, of query: SQLQuery) throws(ServerFault) {
+        if rows.names.isEmpty, query.name == .password || query.isUpdate { try rows.checkReadable() }
+    }
+
+    /// Prepares a query, unless this connection has prepared it, and returns the name of the statement.
+    private func prepare(_ query: SQLQuery, until end: UInt64, call: ServerCall) throws(ServerFault) -> String {
+        if let known = prepared[query.text] { return known }
+        let statement = try Self.statementName(query)
+        try send(unsafe PQsendPrepare(connection, statement, query.text, 0, nil))
+        _ = try results(until: end, call: call, context: query.name.rawValue)
+        prepared[query.text] = statement
+        return statement
+    }
+
+    private func sendPrepared(_ statement: String, values: [String]) throws(ServerFault) {
+        let strings = CStrings(values)
+        let status = unsafe strings.withPointers {
+            unsafe PQsendQueryPrepared(connection, statement, Int32(values.count), $0, nil, nil, 0)
+        }
+        try send(status)
+    }
+
+    // MARK: Several queries
+
+    /// Runs the queries of a login.
+    ///
+    /// If the answer to another query than that for the password is too large, its rows and those of the later queries have
+    /// a `problem` instead: the login fails with it after the password was checked.
+    func run(_ queries: [SQLQuery], values: SQLValues, call: ServerCall) throws(ServerFault) -> [SQLRows] {
+        var received: [SQLRows] = []
+        do throws(ServerFault) {
+            if try runTogether(queries, values: values, call: call, received: &received) { return received }
+            received = []
+            try runEach(queries, values: values, call: call, received: &received)
+            return received
+        } catch {
+            let missing = queries[min(received.count, queries.count)...]
+            guard input.isTooLarge, let first = missing.first, first.name != .password else { throw error }
+            // The connection is closed.
+            return received + missing.map { _ in SQLRows(problem: error.log) }
+        }
+    }
+
+    /// Sends all queries before it waits for the first answer; returns false if that is not possible, or a query has no
+    /// rows.
+    ///
+    /// If one of them fails, the server ignores those after it. They must then be run again, one after the other.
+    private func runTogether(
+        _ queries: [SQLQuery],
+        values: SQLValues,
+        call: ServerCall,
+        received: inout [SQLRows]
+    ) throws(ServerFault) -> Bool {
+        guard queries.count > 1, !state.isUnprepared.load(ordering: .relaxed) else { return false }
+        try call.check()
+        beginCall(maximum: SQLLimits.answerSize)
+        var statements: [(name: String, values: [String])] = []
+        for query in queries {
+            let name = try prepare(query, until: call.end(within: limits.query), call: call)
+            statements.append((name, try values.list(for: query)))
+        }
+        guard unsafe PQenterPipelineMode(connection) == 1 else { return false }
+        for (place, statement) in statements.enumerated() {
+            // Each answer is sent at once, so that each query has a time limit of its own, and the trace its time.
+            if place > 0 { try send(unsafe PQsendFlushRequest(connection)) }
+            try sendPrepared(statement.name, values: statement.values)
+        }
+        try send(unsafe PQpipelineSync(connection))
+        let isComplete = try readTogether(queries, call: call, received: &received)
+        guard unsafe PQexitPipelineMode(connection) == 1 else {
+            throw ServerFault(.lost, "the server has sent an answer too many")
+        }
+        return isComplete
+    }
+
+    /// Waits for the answers to queries that were sent together; returns true if the server has answered each of them
+    /// with rows.
+    private func readTogether(
+        _ queries: [SQLQuery],
+        call: ServerCall,
+        received: inout [SQLRows]
+    ) throws(ServerFault) -> Bool {
+        var start = MonotonicTime.now
+        var end = call.end(within: limits.query)
+        var ends = 0
+        var fault: ServerFault?
+        // All answers are read, even if one cannot be used: otherwise the next call would take them for its own.
+        while ends <= queries.count {
+            let context = ends < queries.count ? queries[ends].name.rawValue : "the end of the answers"
+            let result: PostgreSQLResult?
+            do throws(ServerFault) {
+                result = try next(until: end, call: call, context: context)
+            } catch {
+                throw cause(of: error, after: fault)
+            }
+            guard let result else {
+                // The end of the results of one query.
+                ends += 1
+                end = call.end(within: limits.query)
+                continue
+            }
+            if result.endsPipeline {
+                // A query that has taken too long would take as long again.
+                if let fault, fault.code == .timedOut { throw fault }
+                return received.count == queries.count
+            }
+            // An answer is never taken for that of another query.
+            guard ends < queries.count, received.count == ends else { continue }
+            do throws(ServerFault) {
+                var rows = try result.rows(context: context, state: state, maximum: input.maximum)
+                guard result.hasRows else { continue }
+                try Self.check(rows, of: queries[ends])
+                let now = MonotonicTime.now
+                (rows.time, start) = (now &- start, now)
+                received.append(rows)
+            } catch {
+                fault = fault ?? error
+            }
+        }
+        throw cause(of: ServerFault(.lost, "the server has ended the answers without a result"), after: fault)
+    }
+
+    /// Returns the error that the server has sent before the answers ended, if it is the reason of the end.
+    private func cause(of end: ServerFault, after fault: ServerFault?) -> ServerFault {
+        guard let fault, fault.isOfOneServer, end.code == .lost else { return end }
+        return fault
+    }
+
+    /// Returns a name that no statement with another text has.
+    ///
+    /// A pooler may pass a name to a connection on which another realm has prepared its statement.
+    static func statementName(_ query: SQLQuery) throws(ServerFault) -> String {
+        let digest = try Result { () throws(OpenSSLError) in try Digest.sha256(fields: [query.text]) }
+            .mapError { ServerFault(.failed, "\($0)") }.get()
+        // The server cuts names of more than 63 bytes.
+        return "gatehouse_\(Hexadecimal.encode(Array(digest.bytes.prefix(16)).span))"
+    }
+
+    private func unprepared(
+        _ query: SQLQuery,
+        values: [String],
+        until end: UInt64,
+        call: ServerCall
+    ) throws(ServerFault) -> SQLRows {
         let strings = CStrings(values)
         let status = unsafe strings.withPointers {
             unsafe PQsendQueryParams(connection, query.text, Int32(values.count), nil, $0, nil, nil, 0)
         }
         try send(status)
-        return try rows(exchange, context: query.name.rawValue)
+        return try results(until: end, call: call, context: query.name.rawValue)
     }
 
     // MARK: Exchange
-
-    /// The limits of the answers to one call.
-    private struct Exchange {
-        let call: ServerCall
-        let end: UInt64
-        /// The number of bytes that the socket may have received then; nil if that is not limited.
-        let maximumInput: UInt64?
-        let maximumSize: Int
-    }
-
-    private func exchange(_ call: ServerCall, within time: Duration, isLimited: Bool = true) -> Exchange {
-        let received = isLimited ? SocketInput.bytes(unsafe PQsocket(connection)) : nil
-        return Exchange(
-            call: call,
-            end: call.end(within: time),
-            maximumInput: received.map { $0 &+ UInt64(SQLRows.maximumSize) },
-            maximumSize: isLimited ? SQLRows.maximumSize : .max
-        )
-    }
 
     private var message: String {
         guard let text = unsafe PQerrorMessage(connection) else { return "no message" }
         return unsafe String(cString: text)
     }
 
-    private var lost: ServerFault { ServerFault(.lost, PostgreSQLFault.oneLine(message)) }
-
     private func send(_ status: Int32) throws(ServerFault) {
-        guard status == 1 else { throw lost }
-        // Each row is a result of its own, which is counted when it has arrived.
-        _ = unsafe PQsetSingleRowMode(connection)
+        guard status == 1 else { throw ServerFault(.lost, PostgreSQLFault.oneLine(message)) }
     }
 
-    /// Waits for the answer to a request, and returns its rows.
-    ///
-    /// If the answer is too large, they are ``SQLRows/tooLarge(_:)``, and the connection is closed.
-    private func rows(_ exchange: Exchange, context: String) throws(ServerFault) -> SQLRows {
-        var rows = SQLRows()
+    /// Waits for the results of a query, and returns the rows of the last one.
+    private func results(until end: UInt64, call: ServerCall, context: String) throws(ServerFault) -> SQLRows {
+        var rows = SQLRows(names: [])
         var fault: ServerFault?
-        while true {
-            let isComplete = try receive(exchange)
-            // libpq keeps what has arrived until the result is complete.
-            let input = exchange.maximumInput.flatMap { _ in SocketInput.bytes(unsafe PQsocket(connection)) } ?? 0
-            guard rows.size <= exchange.maximumSize, input <= exchange.maximumInput ?? .max else {
-                close()
-                return .tooLarge(context)
-            }
-            guard isComplete else { continue }
-            guard let result = unsafe PQgetResult(connection) else { break }
+        while let result = try next(until: end, call: call, context: context) {
             do throws(ServerFault) {
-                try unsafe PostgreSQLResult(result).read(into: &rows, context: context)
+                rows = try result.rows(context: context, state: state, maximum: input.maximum)
             } catch {
-                // After another fault the connection is not used again.
-                guard error.code == .failed else { throw error }
                 fault = fault ?? error
             }
         }
@@ -203,35 +341,35 @@ final class PostgreSQLConnection: DatabaseConnection {
         return rows
     }
 
-    /// Waits for more bytes of an answer; returns true if the next result is complete, or the last one was read.
-    private func receive(_ exchange: Exchange) throws(ServerFault) -> Bool {
-        let unsent = unsafe PQflush(connection)
-        guard unsent >= 0 else { throw lost }
-        if unsent == 0, unsafe PQisBusy(connection) == 0 { return true }
-        let events = unsent == 1 ? POLLIN | POLLOUT : POLLIN
-        try exchange.call.wait(for: unsafe PQsocket(connection), events: events, until: exchange.end)
-        guard unsafe PQconsumeInput(connection) == 0 else { return false }
-        // An error that the server has sent before it closed the connection is still read.
-        guard unsafe PQisBusy(connection) == 0 else { throw lost }
-        return true
-    }
-}
+    private func beginCall(maximum: Int?) { input = unsafe InputSize(PQsocket(connection), maximum: maximum) }
 
-/// The number of bytes that arrive at a TCP socket, which libpq reads and does not count.
-enum SocketInput {
-    /// Returns the number of all bytes that a socket has received; nil if the system does not count them, as for a Unix
-    /// socket.
-    static func bytes(_ socket: Int32) -> UInt64? {
-        // The C library does not have this field of the kernel's structure (tcpi_bytes_received in linux/tcp.h).
-        let offset = 128
-        let size = offset + MemoryLayout<UInt64>.size
-        return unsafe withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { buffer in
-            var length = socklen_t(size)
-            guard unsafe getsockopt(socket, Int32(IPPROTO_TCP), TCP_INFO, buffer.baseAddress, &length) == 0,
-                length == socklen_t(size)
-            else { return nil }
-            return unsafe buffer.load(fromByteOffset: offset, as: UInt64.self)
+    /// Waits for the next result; nil after the last one.
+    private func next(until end: UInt64, call: ServerCall, context: String) throws(ServerFault) -> PostgreSQLResult? {
+        while true {
+            let unsent = unsafe PQflush(connection)
+            guard unsent >= 0 else { throw ServerFault(.lost, PostgreSQLFault.oneLine(message)) }
+            if unsent == 0, unsafe PQisBusy(connection) == 0 { break }
+            // libpq keeps what has arrived until the result is complete.
+            guard !input.isTooLarge else {
+                close()
+                throw SQLLimits.tooLarge(context)
+            }
+            try call.wait(for: unsafe PQsocket(connection), events: unsent == 1 ? POLLIN | POLLOUT : POLLIN, until: end)
+            let isReadable = unsafe PQconsumeInput(connection) == 1
+            input.update()
+            guard isReadable else {
+                // An error that the server has sent before it closed the connection is still read.
+                if unsafe PQisBusy(connection) == 0 { break }
+                throw ServerFault(.lost, PostgreSQLFault.oneLine(message))
+            }
         }
+        guard let result = unsafe PQgetResult(connection) else { return nil }
+        let status = unsafe PQresultStatus(result)
+        let answer = unsafe PostgreSQLResult(result)
+        guard status != PGRES_COPY_OUT, status != PGRES_COPY_IN, status != PGRES_COPY_BOTH else {
+            throw ServerFault(.lost, "the query is COPY, which returns no rows")
+        }
+        return answer
     }
 }
 #endif

@@ -6,6 +6,7 @@ internal import CPostgres
 internal import Glibc
 internal import RealmKit
 internal import ServerConnections
+internal import Synchronization
 
 /// The servers of a database of PostgreSQL, and the parameters of connections to them.
 ///
@@ -76,6 +77,7 @@ struct PostgreSQLSettings: Sendable {
         }
         try Self.checkEnvironment(complete)
         let names = servers.map(\.name)
+        let state = PostgreSQLPoolState()
         func make(isReadOnly: Bool) -> Servers<SQLConnection> {
             Servers(names) { (number: Int, call: ServerCall) throws(ServerFault) -> SQLConnection in
                 let connection = try PostgreSQLConnection(
@@ -83,6 +85,7 @@ struct PostgreSQLSettings: Sendable {
                     password: password,
                     isReadOnly: isReadOnly,
                     limits: limits,
+                    state: state,
                     call: call
                 )
                 return SQLConnection(connection, server: names[number])
@@ -208,5 +211,11 @@ struct PostgreSQLSettings: Sendable {
             }
         }
     }
+}
+
+/// The state that the connections to the servers of a realm share.
+final class PostgreSQLPoolState: Sendable {
+    /// True if statements are not prepared, because a pooler in front of the server does not keep them.
+    let isUnprepared = Atomic(false)
 }
 #endif

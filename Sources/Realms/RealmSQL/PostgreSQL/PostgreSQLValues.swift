@@ -5,6 +5,7 @@ internal import CPostgres
 internal import Glibc
 internal import RealmKit
 internal import ServerConnections
+internal import Synchronization
 
 /// A result of libpq.
 @safe
@@ -15,51 +16,68 @@ struct PostgreSQLResult: ~Copyable {
 
     deinit { unsafe PQclear(result) }
 
-    /// Adds the rows of a query, or throws the error of the server.
-    func read(into rows: inout SQLRows, context: String) throws(ServerFault) {
+    /// True for rows, which may be none in number.
+    var hasRows: Bool { unsafe PQresultStatus(result) == PGRES_TUPLES_OK }
+
+    /// True for the mark after the answers to queries that were sent together.
+    var endsPipeline: Bool { unsafe PQresultStatus(result) == PGRES_PIPELINE_SYNC }
+
+    /// Returns the rows, or throws the error of the server, and records what that reveals about the server.
+    ///
+    /// If all values have more bytes than the maximum, the rows have a `problem` and no values.
+    func rows(context: String, state: PostgreSQLPoolState, maximum: Int) throws(ServerFault) -> SQLRows {
         switch unsafe PQresultStatus(result) {
-        case PGRES_SINGLE_TUPLE, PGRES_TUPLES_OK: return add(to: &rows, context: context)
+        case PGRES_TUPLES_OK: return tuples(context: context, maximum: maximum)
         case PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
+            var rows = SQLRows(names: [])
             if let text = unsafe PQcmdTuples(result) { rows.changed = unsafe Int(String(cString: text)) ?? 0 }
-            return
-        case PGRES_COPY_OUT, PGRES_COPY_IN, PGRES_COPY_BOTH:
-            throw ServerFault(.lost, "the query is COPY, which returns no rows")
+            return rows
         default: break
         }
         let code = unsafe Self.text(gatehouse_postgres_sqlstate(result))
+        let text = unsafe Self.text(gatehouse_postgres_primary_message(result))
+        if PostgreSQLFault.isUnusableValue(code), context != SQLQuery.Name.updatePassword.rawValue {
+            var rows = SQLRows(names: [])
+            rows.isIncomparable = true
+            return rows
+        }
+        if code == "26000" || code == "42P05" { state.isUnprepared.store(true, ordering: .relaxed) }
         guard !code.isEmpty else {
             let text = unsafe Self.text(PQresultErrorMessage(result))
             throw ServerFault(.lost, "\(context): \(PostgreSQLFault.oneLine(text))")
         }
-        guard PostgreSQLFault.isUnusableValue(code), context != SQLQuery.Name.updatePassword.rawValue else {
-            let text = unsafe Self.text(gatehouse_postgres_primary_message(result))
-            throw PostgreSQLFault.query(code, message: text, context: context)
-        }
-        rows = SQLRows()
-        rows.isIncomparable = true
+        throw PostgreSQLFault.query(code, message: text, context: context)
     }
 
     private static func text(_ text: UnsafePointer<CChar>?) -> String {
         unsafe text.map { unsafe String(cString: $0) } ?? ""
     }
 
-    private func add(to rows: inout SQLRows, context: String) {
+    private func tuples(context: String, maximum: Int) -> SQLRows {
         let columns = unsafe PQnfields(result)
-        if rows.rows.isEmpty {
-            rows = SQLRows(names: (0..<columns).map { unsafe Self.text(PQfname(result, $0)) })
-        }
-        for row in 0..<(unsafe PQntuples(result)) {
+        var rows = SQLRows(
+            names: (0..<columns).map { column in
+                unsafe PQfname(result, column).map { unsafe String(cString: $0) } ?? ""
+            }
+        )
+        let count = unsafe PQntuples(result)
+        var bytesLeft = maximum
+        rows.rows.reserveCapacity(Int(count))
+        for row in 0..<count {
             var values: [String?] = []
             values.reserveCapacity(Int(columns))
             for column in 0..<columns {
+                bytesLeft -= Int(unsafe PQgetlength(result, row, column))
+                guard bytesLeft >= 0 else { return SQLRows(problem: SQLLimits.tooLarge(context).log) }
                 let value = value(row, column: column)
                 if value == nil, unsafe PQgetisnull(result, row, column) == 0 {
                     rows.addUnreadable(Int(column), query: context)
                 }
                 values.append(value)
             }
-            rows.append(values)
+            rows.rows.append(values)
         }
+        return rows
     }
 
     /// Returns a value as text; nil for NULL, and for a text that is not UTF-8.
@@ -108,6 +126,8 @@ enum PostgreSQLFault {
     private static func code(_ state: String) -> ServerFault.Code {
         switch state {
         case "57014": return .timedOut
+        // A statement is not prepared any more, or its table has changed: a new connection prepares it again.
+        case "26000", "0A000", "42P05": return .lost
         case "25006": return .unavailable
         default: break
         }
@@ -171,6 +191,45 @@ enum PostgreSQLFault {
         let lines = message.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("LOCATION:") }
         let text = lines.map { $0.split(separator: " ").joined(separator: " ") }.joined(separator: "; ")
         return text.utf8.count > 500 ? String(text.prefix(400)) + " ..." : text
+    }
+}
+
+/// The number of bytes that arrive at a TCP socket, which libpq reads and does not count.
+///
+/// An answer over a Unix socket is refused when it is complete.
+struct InputSize {
+    /// The maximum number of bytes; `Int.max` for none.
+    let maximum: Int
+    private let socket: Int32
+    /// The number of bytes that the socket had received before; nil if there is no maximum, or the system does not count.
+    private let start: UInt64?
+    private(set) var isTooLarge = false
+
+    /// Counts the bytes from now; the maximum is nil for none.
+    init(_ socket: Int32 = -1, maximum: Int? = nil) {
+        self.socket = socket
+        self.maximum = maximum ?? .max
+        start = maximum == nil ? nil : Self.received(socket)
+    }
+
+    /// Counts what has arrived.
+    mutating func update() {
+        guard let start, let now = Self.received(socket) else { return }
+        isTooLarge = Int(clamping: now &- start) > maximum
+    }
+
+    /// The number of all bytes that a TCP socket has received; nil if the system does not count them.
+    private static func received(_ socket: Int32) -> UInt64? {
+        // The C library does not have this field of the kernel's structure (tcpi_bytes_received in linux/tcp.h).
+        let offset = 128
+        let size = offset + MemoryLayout<UInt64>.size
+        return unsafe withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { buffer in
+            var length = socklen_t(size)
+            guard unsafe getsockopt(socket, Int32(IPPROTO_TCP), TCP_INFO, buffer.baseAddress, &length) == 0,
+                length == socklen_t(size)
+            else { return nil }
+            return unsafe buffer.load(fromByteOffset: offset, as: UInt64.self)
+        }
     }
 }
 

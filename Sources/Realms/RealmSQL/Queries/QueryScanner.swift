@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Gatehouse
 
 internal import Bytes
 internal import RealmKit

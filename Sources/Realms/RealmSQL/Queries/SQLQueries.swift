@@ -189,47 +189,26 @@ struct SQLValues: Sendable {
 
 /// The rows of an answer, as text.
 struct SQLRows: Sendable {
-    /// The maximum of ``size``, and of the bytes that are received for an answer.
-    ///
-    /// The list of all users has none. A query without a condition would otherwise make every login read the whole table
-    /// into memory.
-    static let maximumSize = 16 << 20
-
     /// The names of the columns, as the database spells them.
     let names: [String]
     /// The names of the columns, in lower case and with underscores for hyphens.
     let columns: [String]
     /// The values; nil for NULL.
-    private(set) var rows: [[String?]] = []
-    /// The memory for the rows, in bytes.
-    private(set) var size = 0
+    var rows: [[String?]] = []
     /// The number of rows that an update has changed.
     var changed = 0
     /// True if the database cannot compare a value with its column, so that there are no rows and no columns.
     var isIncomparable = false
-    /// True if the answer was too large, so that there are no rows and no columns.
-    private(set) var isTooLarge = false
     /// The reason why values or rows are missing, because they cannot be read; nil if none is.
-    private(set) var problem: String?
+    var problem: String?
     /// The columns with a value that cannot be read, for each row that has any; the value is nil in ``rows``.
-    private(set) var unreadable: [Int: Set<Int>] = [:]
+    var unreadable: [Int: Set<Int>] = [:]
+    /// The time until the answer, since the answer before it, in nanoseconds.
+    var time: UInt64 = 0
 
-    init(names: [String] = []) {
-        self.names = names
+    init(names: [String] = [], problem: String? = nil) {
+        (self.names, self.problem) = (names, problem)
         columns = names.map { $0.lowercased().replacing("-", with: "_") }
-    }
-
-    /// Returns no rows, because the answer to a query was too large.
-    static func tooLarge(_ query: String) -> SQLRows {
-        var rows = SQLRows()
-        rows.isTooLarge = true
-        rows.problem = "\(query): the answer has more than \(maximumSize >> 20) MiB"
-        return rows
-    }
-
-    mutating func append(_ row: [String?]) {
-        rows.append(row)
-        size += row.reduce(0) { $0 + 16 + ($1?.utf8.count ?? 0) }
     }
 
     /// Records a value of the next row that cannot be read.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Gatehouse
 
 internal import Bytes
 internal import RealmKit
@@ -27,24 +28,25 @@ extension SQLQueries {
         var values = try SQLValues(user: user.text)
         var found = FoundUser()
         found.notes.append(connection.server)
+        var stateRows: SQLRows?
         var passwordColumns: [String] = []
-        for query in ofLogin {
-            let start = MonotonicTime.now
-            let rows = try connection.database.run(query, values: values, call: call)
-            let reason = rows.isIncomparable ? "; the database cannot compare the name with its column" : ""
-            let time = MonotonicTime.text(since: start)
-            found.notes.append("\(query.name.rawValue): \(time), rows: \(rows.rows.count)\(reason)")
-            if rows.isTooLarge {
-                // Without the password nothing can be decided; after another query the connection may be closed.
-                if query.name == .password { try rows.checkReadable() }
-                found.problem = rows.problem
-                break
+        let all = ofLogin
+        // If there is only one spelling, no query depends on the answer of another one.
+        let first = isCaseSensitive ? all : [password]
+        var answers = try connection.database.run(first, values: values, call: call)
+        for (place, query) in all.enumerated() {
+            if place == answers.count {
+                answers += try connection.database.run(Array(all[place...]), values: values, call: call)
             }
+            let rows = answers[place]
+            let reason = rows.isIncomparable ? "; the database cannot compare the name with its column" : ""
+            let time = MonotonicTime.text(rows.time)
+            found.notes.append("\(query.name.rawValue): \(time), rows: \(rows.rows.count)\(reason)")
             // Of the rows with passwords, only that of the user counts.
             if let problem = rows.problem, query.name != .password {
                 found.problem = problem
                 // The state is read as far as it can be.
-                guard query.name == .state else { continue }
+                guard query.name == .state, !rows.rows.isEmpty else { continue }
             }
             guard !rows.isIncomparable else {
                 // The database cannot compare the name, so no row has it. If a row has it, another value is the reason.
@@ -55,21 +57,31 @@ extension SQLQueries {
             }
             switch query.name {
             case .password:
+                try SQLAccount.check(rows.columns, query: query)
                 passwordColumns = rows.columns
-                try findAccount(in: rows, query: query, of: user, found: &found)
-                // The groups must not depend on the spelling that was typed.
-                if let account = found.account { values = try SQLValues(user: account.name) }
-            case .state:
-                try SQLAccount.check(rows.columns, query: query, passwordColumns: passwordColumns)
-                if rows.rows.count > 1 { found.isAmbiguous = true }
-                if let row = rows.rows.first {
-                    for (place, column) in rows.columns.enumerated() where rows.unreadable[0]?.contains(place) != true {
-                        found.account?.state.set(column, to: row[place], query: query)
-                    }
-                } else if found.account != nil {
-                    found.notes.append("state-query has found no row, so the account counts as disabled")
-                    found.account?.state.isEnabled = false
+                // The check has found the column.
+                let name = rows.columns.firstIndex(of: "username") ?? 0
+                // A query that compares another column, too, finds users who have written the name of this one there.
+                let own = rows.rows.indices.filter { number in
+                    rows.rows[number][name].map { isSame($0, as: user) } ?? false
                 }
+                found.isAmbiguous = own.count > 1
+                if let number = own.first {
+                    let account = try SQLAccount(number, of: rows, query: query)
+                    found.account = account
+                    if rows.unreadable[number] != nil { found.problem = rows.problem }
+                    // The groups must not depend on the spelling that was typed.
+                    values = try SQLValues(user: account.name)
+                } else if !rows.rows.isEmpty {
+                    found.notes.append("the database has found another spelling of the name")
+                    // A name that cannot be read may be that of the user.
+                    if rows.unreadable.values.contains(where: { $0.contains(name) }) { found.problem = rows.problem }
+                }
+            case .state:
+                try SQLAccount.check(rows.columns, query: query)
+                try SQLAccount.checkApart(rows.columns, from: passwordColumns, query: query)
+                if rows.rows.count > 1 { found.isAmbiguous = true }
+                stateRows = rows
             case .groups:
                 guard rows.rows.count <= maximumGroups else {
                     found.problem = ServerFault.tooManyGroups(maximum: maximumGroups).log
@@ -80,32 +92,19 @@ extension SQLQueries {
             case .updatePassword, .list: break
             }
         }
+        if let query = state {
+            if let rows = stateRows, let row = rows.rows.first {
+                for (place, column) in rows.columns.enumerated() where rows.unreadable[0]?.contains(place) != true {
+                    try found.account?.state.set(column, to: row[place], query: query)
+                }
+            } else if found.account != nil, found.problem == nil {
+                found.notes.append("state-query has found no row, so the account counts as disabled")
+                found.account?.state.isEnabled = false
+            }
+        }
         if let problem = found.account?.state.problem { found.problem = problem }
         if found.isAmbiguous { found.account = nil }
         return found
-    }
-
-    /// Finds the row of the user: a query that compares another column, too, finds users who have written the name of this
-    /// one there.
-    private func findAccount(
-        in rows: SQLRows,
-        query: SQLQuery,
-        of user: Username,
-        found: inout FoundUser
-    ) throws(ServerFault) {
-        try SQLAccount.check(rows.columns, query: query)
-        // The check has found the column.
-        let name = rows.columns.firstIndex(of: "username") ?? 0
-        let own = rows.rows.indices.filter { rows.rows[$0][name].map { isSame($0, as: user) } ?? false }
-        found.isAmbiguous = own.count > 1
-        if let number = own.first {
-            found.account = try SQLAccount(number, of: rows, query: query)
-            if rows.unreadable[number] != nil { found.problem = rows.problem }
-        } else if !rows.rows.isEmpty {
-            found.notes.append("the database has found another spelling of the name")
-            // A name that cannot be read may be that of the user.
-            if rows.unreadable.values.contains(where: { $0.contains(name) }) { found.problem = rows.problem }
-        }
     }
 
     /// Returns whether a name of the database is the typed one; another spelling must have the same

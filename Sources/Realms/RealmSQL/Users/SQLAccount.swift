@@ -32,17 +32,21 @@ struct SQLState: Sendable, Hashable {
         if case .at(let time) = expiry { time } else { nil }
     }
 
-    /// Sets the value of one of the ``columns``; one that cannot be read sets ``problem``.
+    /// Sets the value of a column; a column that has no meaning is a fault of code `failed`.
     ///
-    /// NULL means: not enabled, not locked, never, no change of the password.
-    mutating func set(_ column: String, to text: String?, query: SQLQuery) {
+    /// NULL means: not enabled, not locked, never, no change of the password. A value that cannot be read sets
+    /// ``problem``.
+    mutating func set(_ column: String, to text: String?, query: SQLQuery) throws(ServerFault) {
         switch column {
         case "enabled": isEnabled = flag(text, column: column, query: query) ?? true
         case "locked": isLocked = flag(text, column: column, query: query) ?? false
         case "must_change": mustChangePassword = flag(text, column: column, query: query) ?? false
         case "expires": expiry = time(text, column: column, query: query)
         case "password_expires": passwordExpiry = time(text, column: column, query: query)
-        default: break
+        default:
+            let known = (["username", "password"] + Self.columns).joined(separator: ", ")
+            let problem = "returns the column \(column), which has no meaning; the columns are \(known)"
+            throw ServerFault(.failed, "\(query.name.rawValue) \(problem)")
         }
     }
 
@@ -87,7 +91,7 @@ struct SQLAccount: Sendable {
             switch column {
             case "username": name = value
             case "password": stored = value
-            default: state.set(column, to: value, query: query)
+            default: try state.set(column, to: value, query: query)
             }
         }
         guard let name else { throw ServerFault(.failed, "\(query.name.rawValue) returns a user without a name") }
@@ -97,35 +101,34 @@ struct SQLAccount: Sendable {
     }
 
     /// Checks the names of the columns, also if there is no row.
-    ///
-    /// The query for the state must return no column that the password query has, too: it might say the opposite.
-    static func check(
-        _ columns: [String],
-        query: SQLQuery,
-        passwordColumns: [String] = []
-    ) throws(ServerFault) {
-        func fault(_ problem: String) -> ServerFault { ServerFault(.failed, "\(query.name.rawValue) \(problem)") }
-        let own = query.name == .state ? [] : ["username", "password"]
-        let required = query.name == .password ? own : query.name == .list ? ["username"] : []
+    static func check(_ columns: [String], query: SQLQuery) throws(ServerFault) {
+        let required = query.name == .password ? ["username", "password"] : query.name == .list ? ["username"] : []
         for column in required where !columns.contains(column) {
             let hint =
                 column == "username"
                 ? ", with which the name is compared; write: SELECT name AS username, hash AS password ..." : ""
-            throw fault("returns no column \(column)\(hint)")
+            throw ServerFault(.failed, "\(query.name.rawValue) returns no column \(column)\(hint)")
         }
         for (place, column) in columns.enumerated() {
-            guard !columns[..<place].contains(column) else { throw fault("returns the column \(column) twice") }
-            guard !own.contains(column) else { continue }
-            guard !["username", "password"].contains(column) else {
-                throw fault("must not return the column \(column)")
+            guard !columns[..<place].contains(column) else {
+                throw ServerFault(.failed, "\(query.name.rawValue) returns the column \(column) twice")
             }
-            guard SQLState.columns.contains(column) else {
-                let known = (["username", "password"] + SQLState.columns).joined(separator: ", ")
-                throw fault("returns the column \(column), which has no meaning; the columns are \(known)")
+            if column == "username" || column == "password" {
+                if query.name == .state {
+                    throw ServerFault(.failed, "\(query.name.rawValue) must not return the column \(column)")
+                }
+                continue
             }
-            guard !passwordColumns.contains(column) else {
-                throw fault("and password-query both return the column \(column); one of them must not")
-            }
+            var state = SQLState()
+            try state.set(column, to: nil, query: query)
+        }
+    }
+
+    /// Checks that the query for the state returns no column that the password query has, too: it might say the opposite.
+    static func checkApart(_ columns: [String], from others: [String], query: SQLQuery) throws(ServerFault) {
+        for column in columns where others.contains(column) {
+            let problem = "both return the column \(column); one of them must not"
+            throw ServerFault(.failed, "\(query.name.rawValue) and password-query \(problem)")
         }
     }
 }

@@ -20,8 +20,6 @@ final class SQLUsers: Sendable {
         writers = ServerPool(servers.writers, settings: settings.pool, log: nil, realmName: realmName)
     }
 
-    var outages: OutageLog { readers.outages }
-
     /// Finds a user with all queries; those without a login (`isLogin`) are not held up by the waiting logins of the user.
     func find(
         _ user: Username,
@@ -38,13 +36,7 @@ final class SQLUsers: Sendable {
         // The server has an older state than this process has written.
         let server = found.notes.first ?? ""
         note("\(server): the server has not received the new password yet; the primary server is asked")
-        let current: FoundUser
-        do throws(ServerFault) {
-            current = try await writers.run(for: owner, note: note, finding)
-        } catch {
-            if error.code == .failed { outages.write(error.log, kind: error.code.rawValue) }
-            throw error
-        }
+        let current = try await writers.run(for: owner, note: note, finding)
         if let account = current.account, let stored = account.stored, try replaced.contains(account) {
             try replaced.remove(stored, of: account.name)
         }

@@ -10,8 +10,8 @@ internal import Workers
 package final class ServerCall: Sendable {
     private struct State {
         var isCancelled = false
-        /// Ends the wait of the thread; nil if it does not wait.
-        var interrupt: WaitWatch.Interrupt?
+        /// Nil if the thread does not wait.
+        var interruption: WaitWatch.Interruption?
     }
 
     /// The time at which the call ends, of `MonotonicTime`.
@@ -40,7 +40,7 @@ package final class ServerCall: Sendable {
     /// Waits for events of poll(2) at an open socket, or its failure, until a time of `MonotonicTime`; a cancellation shuts
     /// the socket down.
     package func wait(for descriptor: Int32, events: Int32, until time: UInt64) throws(ServerFault) {
-        try interruptible({ _ = shutdown(descriptor, Int32(SHUT_RDWR)) }) { () throws(ServerFault) in
+        try interruptible(.shutdown(descriptor)) { () throws(ServerFault) in
             var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
             while true {
                 let count = unsafe poll(&entry, 1, MonotonicTime.milliseconds(until: time))
@@ -52,20 +52,37 @@ package final class ServerCall: Sendable {
         }
     }
 
-    /// Calls a library that waits itself, until a time of `MonotonicTime`.
+    /// Calls a library that waits for an open socket itself, until a time of `MonotonicTime`.
     ///
-    /// When the time is up, or the call is cancelled, `interrupt` ends the wait, on another thread and without blocking. A
-    /// socket that it shuts down must be open until `body` has ended.
+    /// If the call is cancelled or the time is up, the socket is shut down, which ends the wait; `body` must not close it.
     package func guarding<Value>(
+        _ descriptor: Int32,
         until time: UInt64,
-        interrupt: @escaping @Sendable () -> Void,
+        _ body: () throws(ServerFault) -> Value
+    ) throws(ServerFault) -> Value {
+        try guarding(.shutdown(descriptor), until: time, body)
+    }
+
+    /// Calls a library whose wait is ended by `interrupt`, on another thread and without blocking, at a time of
+    /// `MonotonicTime` or by a cancellation.
+    package func interrupting(
+        at time: UInt64,
+        by interrupt: @escaping @Sendable () -> Void,
+        _ body: () throws(ServerFault) -> Void
+    ) throws(ServerFault) {
+        try guarding(.call(interrupt), until: time, body)
+    }
+
+    private func guarding<Value>(
+        _ interruption: WaitWatch.Interruption,
+        until time: UInt64,
         _ body: () throws(ServerFault) -> Value
     ) throws(ServerFault) -> Value {
         try check()
-        guard let number = WaitWatch.shared.add(interrupt, until: time) else {
+        guard let number = WaitWatch.shared.add(interruption, until: time) else {
             throw ServerFault(.full, "the system has no more threads")
         }
-        let result = Result { () throws(ServerFault) in try interruptible(interrupt, body) }
+        let result = Result { () throws(ServerFault) in try interruptible(interruption, body) }
         let isLate = WaitWatch.shared.remove(number)
         if case .failure(let fault) = result, fault.code == .cancelled { throw fault }
         guard !isLate else { throw Self.late }
@@ -74,17 +91,17 @@ package final class ServerCall: Sendable {
 
     /// Runs `body`, and interrupts it if the call is cancelled meanwhile.
     private func interruptible<Value>(
-        _ interrupt: @escaping WaitWatch.Interrupt,
+        _ interruption: WaitWatch.Interruption,
         _ body: () throws(ServerFault) -> Value
     ) throws(ServerFault) -> Value {
         let isCancelled = state.withLock { state in
-            if !state.isCancelled { state.interrupt = interrupt }
+            if !state.isCancelled { state.interruption = interruption }
             return state.isCancelled
         }
         guard !isCancelled else { throw Self.cancelled }
         let result = Result { () throws(ServerFault) in try body() }
         let wasCancelled = state.withLock { state in
-            state.interrupt = nil
+            state.interruption = nil
             return state.isCancelled
         }
         guard !wasCancelled else { throw Self.cancelled }
@@ -95,7 +112,7 @@ package final class ServerCall: Sendable {
     func cancel() {
         state.withLock { state in
             state.isCancelled = true
-            state.interrupt?()
+            state.interruption?.perform()
         }
     }
 

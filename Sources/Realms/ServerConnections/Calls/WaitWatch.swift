@@ -1,25 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
 internal import Workers
 
 /// Interrupts waits whose time is up, for libraries without time limits of their own, on one thread for the whole process.
 final class WaitWatch: Sendable {
     static let shared = WaitWatch()
 
-    /// Ends a wait; it must neither block nor call this object.
-    typealias Interrupt = @Sendable () -> Void
+    /// How a wait is interrupted.
+    enum Interruption: Sendable {
+        /// The socket is shut down; it stays open until the wait is removed.
+        case shutdown(Int32)
+        /// The function is called; it must neither block nor call this object.
+        case call(@Sendable () -> Void)
+
+        func perform() {
+            switch self {
+            case .shutdown(let descriptor): Glibc.shutdown(descriptor, Int32(SHUT_RDWR))
+            case .call(let function): function()
+            }
+        }
+    }
 
     private struct State {
-        var waits: [UInt64: (interrupt: Interrupt, time: UInt64)] = [:]
+        var waits: [UInt64: (interruption: Interruption, time: UInt64)] = [:]
         var lastNumber: UInt64 = 0
         var isRunning = false
         /// The time at which the thread wakes next.
         var wakeTime = UInt64.max
 
-        mutating func interrupt(at now: UInt64) {
+        mutating func shutDown(at now: UInt64) {
             for (number, wait) in waits where wait.time <= now {
                 // The owner removes the wait before it closes the socket, so the descriptor is still that of the socket.
-                wait.interrupt()
+                wait.interruption.perform()
                 waits[number] = nil
             }
             wakeTime = waits.values.lazy.map(\.time).min() ?? .max
@@ -29,10 +42,10 @@ final class WaitWatch: Sendable {
     private let monitor = Monitor(State())
 
     /// Watches a wait until a time of `MonotonicTime`; returns the number for ``remove(_:)``, nil without more threads.
-    func add(_ interrupt: @escaping Interrupt, until time: UInt64) -> UInt64? {
+    func add(_ interruption: Interruption, until time: UInt64) -> UInt64? {
         let (number, mustStart, mustWake) = monitor.withLock { state in
             state.lastNumber += 1
-            state.waits[state.lastNumber] = (interrupt, time)
+            state.waits[state.lastNumber] = (interruption, time)
             defer { state.isRunning = true }
             return (state.lastNumber, !state.isRunning, time < state.wakeTime)
         }
@@ -53,7 +66,7 @@ final class WaitWatch: Sendable {
     private func run() {
         while true {
             let time = monitor.withLock { state in
-                state.interrupt(at: MonotonicTime.now)
+                state.shutDown(at: MonotonicTime.now)
                 return state.wakeTime
             }
             // An earlier socket may have been added; then the wait ends at once.

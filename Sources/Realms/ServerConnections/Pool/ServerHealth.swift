@@ -12,7 +12,7 @@ final class ServerHealth<Connection: ServerConnection>: Sendable {
     private let settings: ServerPoolSettings
     private let log: RealmLog?
     private let realmName: String
-    let outages: OutageLog
+    private let outages: OutageLog
     private let isClosed = Monitor(false)
 
     init(_ servers: Servers<Connection>, settings: ServerPoolSettings, log: RealmLog?, realmName: String) {

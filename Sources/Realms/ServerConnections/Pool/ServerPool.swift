@@ -12,7 +12,7 @@ package import Workers
 /// connections are closed when the pool is released.
 package final class ServerPool<Connection: ServerConnection>: Sendable {
     package let settings: ServerPoolSettings
-    let slots: FairSlots
+    private let slots: FairSlots
     private let workers: Workers<WorkerConnections<Connection>>
     private let health: ServerHealth<Connection>
     /// The time of the last answer, of `MonotonicTime`.
@@ -42,8 +42,10 @@ package final class ServerPool<Connection: ServerConnection>: Sendable {
         health.close()
     }
 
-    /// The log of the faults, each kind once in a while.
-    package var outages: OutageLog { health.outages }
+    /// The number of calls that have a slot.
+    package var runningCalls: Int { slots.load.held }
+
+    package var waitingCalls: Int { slots.load.waiting }
 
     /// Waits for a connection, and runs a call with it, again after a fault if it is repeatable.
     ///
@@ -80,8 +82,6 @@ package final class ServerPool<Connection: ServerConnection>: Sendable {
             answered.store(MonotonicTime.now, ordering: .relaxed)
             return value
         case .failure(let fault):
-            // Faults of servers are in the log already, each with its server.
-            if fault.code == .failed || fault.code == .full { outages.write(fault.log, kind: fault.code.rawValue) }
             // A server that answers others meanwhile is slow for this call, or has too much to do.
             guard fault.code == .timedOut, answered.load(ordering: .relaxed) > begin else { throw fault }
             throw ServerFault(.overloaded, fault.log)
