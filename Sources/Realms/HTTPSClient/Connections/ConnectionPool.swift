@@ -76,29 +76,25 @@ final class ConnectionPool: Sendable {
     func assign(_ exchange: HTTPSExchange) {
         let server = Server(exchange.request.url)
         let now = NIODeadline.now()
-        let (step, expired) = state.withLock { state -> (Step, [PooledConnection]) in
-            var expired: [PooledConnection] = []
-            guard !state.isClosed else { return (.fail(.clientClosed, "the client is closed"), []) }
+        let step = state.withLock { state -> Step in
+            guard !state.isClosed else { return .fail(.clientClosed, "the client is closed") }
             var connections = state.servers[server] ?? Connections()
             defer { state.servers[server] = connections }
-            while let connection = connections.idle.popLast() {
-                if connection.usableUntil > now { return (.use(connection), expired) }
-                connections.open -= 1
-                connection.isCounted = false
-                expired.append(connection)
+            // The others are about to be closed by their timers.
+            if let place = connections.idle.lastIndex(where: { $0.usableUntil > now }) {
+                return .use(connections.idle.remove(at: place))
             }
             guard connections.open >= configuration.connections else {
                 connections.open += 1
-                return (.connect, expired)
+                return .connect
             }
             connections.waiting.removeAll { $0.hasFailed }
             guard connections.waiting.count < configuration.waitingRequests else {
-                return (.fail(.tooManyRequests, "\(connections.waiting.count) requests wait for a connection"), expired)
+                return .fail(.tooManyRequests, "\(connections.waiting.count) requests wait for a connection")
             }
             connections.waiting.append(exchange)
-            return (.wait, expired)
+            return .wait
         }
-        for connection in expired { connection.channel.close(promise: nil) }
         switch step {
         case .use(let connection): connection.begin(exchange)
         case .connect: Connector(pool: self, server: server).connect(for: exchange)
@@ -131,11 +127,7 @@ final class ConnectionPool: Sendable {
         let next = state.withLock { state -> HTTPSExchange? in
             guard var connections = state.servers[server] else { return nil }
             defer { state.servers[server] = connections.open == 0 && connections.waiting.isEmpty ? nil : connections }
-            if let connection {
-                connections.idle.removeAll { $0 === connection }
-                guard connection.isCounted else { return nil }
-                connection.isCounted = false
-            }
+            connections.idle.removeAll { $0 === connection }
             connections.open -= 1
             while let next = connections.waiting.popFirst() {
                 guard !next.hasFailed else { continue }
@@ -159,13 +151,12 @@ final class ConnectionPool: Sendable {
 
 /// A connection whose TLS handshake is complete.
 ///
-/// `isCounted` and `usableUntil` are only accessed under the pool's lock; for them `Sendable` is unchecked.
+/// `usableUntil` is only accessed under the pool's lock, or before the pool has the connection back; for it `Sendable` is
+/// unchecked.
 final class PooledConnection: @unchecked Sendable {
     let channel: any Channel
     let server: ConnectionPool.Server
     private let handler: NIOLoopBound<ConnectionHandler>
-    /// True while the pool counts this connection as open.
-    var isCounted = true
     /// The time until which the connection may be used for another exchange.
     var usableUntil = NIODeadline.now()
 
