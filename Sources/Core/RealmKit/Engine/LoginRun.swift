@@ -98,8 +98,11 @@ struct LoginRun: ~Copyable, Sendable {
                 }
             case .commit:
                 while position < trace.reachedCount {
-                    let step = trace.steps[position]
-                    if walk.advance(to: step.index, in: stack) { return call(again: step) }
+                    // The step is not copied, because a copy counts references.
+                    let module = trace.steps[position].index
+                    if walk.advance(to: module, in: stack) {
+                        return call(module, succeeded: trace.steps[position].outcome == .success)
+                    }
                     position += 1
                 }
                 if walk.grants { grant() } else { refuse(.commit) }
@@ -185,9 +188,8 @@ struct LoginRun: ~Copyable, Sendable {
             action = stack.rules[call.module].table[outcome]
         case .commit:
             // If a module did not succeed and has nothing to commit, its outcome in the login phase counts again.
-            let before = trace.steps[position]
-            if outcome == .ignored, !call.succeeded, before.action.counts {
-                (outcome, action) = (before.outcome, before.action)
+            if outcome == .ignored, !call.succeeded, trace.steps[position].action.counts {
+                (outcome, action) = (trace.steps[position].outcome, trace.steps[position].action)
             }
             if answered == .success { committedCount += 1 }
             position += 1
