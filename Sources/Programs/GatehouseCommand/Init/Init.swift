@@ -125,18 +125,18 @@ extension GatehouseOptions {
             guard !add else { return try addApplications(questions) }
             let answers = try await InitAnswers(questions)
             let log = GatehouseCommand.realmLog
-            let configuration = try UnwrittenConfiguration.load(answers, kinds, access: .existingOnly, log: log)
+            let configuration = try answers.load(kinds, access: .existingOnly, log: log)
             configuration.warnings.forEach(GatehouseCommand.warn)
             await warnOfUnusableFile(answers, configuration)
             let firstUser = try await firstUser(answers, configuration)
             let hadState = NewFiles.exists(answers.stateFolder)
-            let files = InitFiles(answers: answers).all
+            let files = answers.files
             var written = NewFiles()
             try Result { () throws(NewFiles.Fault) in try written.write(files) }.mapError(answers.advice).get()
             if let firstUser {
                 do {
                     // The state folder is created if it is missing.
-                    let configuration = try UnwrittenConfiguration.load(answers, kinds, access: .createIfMissing)
+                    let configuration = try answers.load(kinds, access: .createIfMissing)
                     try await UserAdministration(configuration).realm
                         .add(UserRecord(firstUser.name), hash: firstUser.hash)
                 } catch {
@@ -149,7 +149,7 @@ extension GatehouseOptions {
             for file in files { GatehouseCommand.print("made \(file.path)") }
             if let firstUser { firstUser.administration.report("\(Printable.line(firstUser.name.text)) added") }
             let isUsable = await Self.testServers(answers, configuration)
-            GatehouseCommand.print(InitNextSteps(answers: answers).text)
+            GatehouseCommand.print(answers.nextSteps())
             guard !isUsable else { return }
             let file = answers.configurationFile
             let user = answers.user.map { " \(ShellWord.quoted($0.text))" } ?? ""

@@ -15,11 +15,15 @@ extension GatehouseOptions.Init {
         let path = answers.configurationFile
         let old = try ConfigurationFiles.system.read(path)
             .mapError { CommandError(.configuration, "\(path) cannot be read: \($0.reason)") }.get()
-        let rules = Array(((old.last == UInt8(ascii: "\n") ? "\n" : "\n\n") + InitFiles(answers: answers).rules).utf8)
+        let rules = Array(((old.last == UInt8(ascii: "
+") ? "
+" : "
+
+") + answers.rules).utf8)
         let configuration: Configuration
         do throws(ConfigurationErrors) {
             let file = NewFile(path: path, bytes: old + rules)
-            configuration = try UnwrittenConfiguration.load([file], questions.kinds, access: .existingOnly)
+            configuration = try InitAnswers.load([file], questions.kinds, access: .existingOnly)
         } catch {
             throw CommandError(.configuration, "\(error.description)\nnothing was written")
         }
@@ -33,7 +37,7 @@ extension GatehouseOptions.Init {
             )
         }
         // The files that all hosts share exist, if the folder is that of an earlier `gatehouse init` with a proxy.
-        let files = InitFiles(answers: answers).proxyFiles
+        let files = answers.proxyFiles
             .filter { $0.file.isOfOneHost || !NewFiles.exists($0.path) }
             .map { NewFile(path: $0.path, bytes: Array($0.file.text.utf8)) }
         var written = NewFiles()
@@ -47,7 +51,7 @@ extension GatehouseOptions.Init {
         for file in files { GatehouseCommand.print("made \(file.path)") }
         let hosts = answers.applications.map(\.host).joined(separator: ", ")
         GatehouseCommand.print("added rules to \(path): \(hosts)")
-        GatehouseCommand.print(InitNextSteps(answers: answers, isAddition: true).text)
+        GatehouseCommand.print(answers.nextSteps(isAddition: true))
     }
 }
 

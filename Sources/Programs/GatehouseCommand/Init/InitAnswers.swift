@@ -40,12 +40,12 @@ struct InitAnswers {
         let options = questions.options
         try questions.answer(.path, given: options.protect) { text in
             path = try Self.path(text)
-            try UnwrittenConfiguration.check(self, questions.kinds, status: .usage)
+            try check(questions.kinds, status: .usage)
         }
         try questions.answer(.users, given: options.users) { text in
             users = try Self.users(text)
             if case .servers = users { return }
-            try UnwrittenConfiguration.check(self, questions.kinds, status: .configuration)
+            try check(questions.kinds, status: .configuration)
         }
         let missing = try askForServers(questions)
         try askForProxy(questions)
@@ -60,7 +60,7 @@ struct InitAnswers {
 
     /// Checks that no file of the configuration exists, and that the state folder can be used.
     private func checkFolder() throws {
-        let paths = InitFiles(answers: self).all.map(\.path)
+        let paths = files.map(\.path)
         try Result { () throws(NewFiles.Fault) in try NewFiles.check(paths) }.mapError(advice).get()
         guard state == nil, NewFiles.exists(stateFolder), !NewFiles.isFolder(stateFolder) else { return }
         throw CommandError(.failed, "\(stateFolder) is not a folder; nothing was written")
@@ -100,7 +100,7 @@ extension InitAnswers {
             guard missing.isEmpty else { return missing }
             users = .servers(servers)
             do {
-                try UnwrittenConfiguration.check(self, questions.kinds, status: .configuration)
+                try check(questions.kinds, status: .configuration)
                 return []
             } catch {
                 guard servers.wasAsked else { throw error }
@@ -163,7 +163,7 @@ extension InitAnswers {
                 guard options.user != nil else { return }
                 throw CommandError(.usage, "--user adds no user to the folder of --state: use gatehouse user add")
             }
-            earlier = try await UnwrittenConfiguration.users(of: self, questions.kinds)
+            earlier = try await existingUsers(questions.kinds)
         case .servers: break
         case .pam, .file:
             guard options.user != nil else { return }

@@ -3,39 +3,37 @@
 internal import RealmKit
 
 /// The files that `gatehouse init` makes.
-struct InitFiles {
-    let answers: InitAnswers
-
-    var all: [NewFile] {
+extension InitAnswers {
+    var files: [NewFile] {
         configurationFiles + proxyFiles.map { NewFile(path: $0.path, bytes: Array($0.file.text.utf8)) }
     }
 
     /// realms.conf, and the file with the password for servers.
     var configurationFiles: [NewFile] {
-        var files = [NewFile(path: answers.configurationFile, bytes: Array(configuration.utf8))]
-        if case .servers(let servers) = answers.users, case .typed(let secret) = servers.password {
+        var files = [NewFile(path: configurationFile, bytes: Array(configuration.utf8))]
+        if case .servers(let servers) = users, case .typed(let secret) = servers.password {
             let bytes = secret.withBytes { span in span.indices.map { span[$0] } }
-            files.append(NewFile(path: answers.file(servers.kind.secretFile), bytes: bytes, mode: 0o600))
+            files.append(NewFile(path: file(servers.kind.secretFile), bytes: bytes, mode: 0o600))
         }
         return files
     }
 
     /// The files of the proxy, and their paths in the folder.
     var proxyFiles: [(path: String, file: ProxyFile)] {
-        guard let proxy = answers.proxy else { return [] }
-        let files = ProxyFile.files(for: proxy, applications: answers.applications, signInHost: answers.signInHost)
-        return files.map { (answers.file("\(proxy.rawValue)/\($0.name)"), $0) }
+        guard let proxy else { return [] }
+        let files = ProxyFile.files(for: proxy, applications: applications, signInHost: signInHost)
+        return files.map { (file("\(proxy.rawValue)/\($0.name)"), $0) }
     }
 
     /// A sentence about the paths that no rule matches; nil if every path is protected.
     var otherPaths: String? {
-        guard answers.path.utf8.contains(where: { $0 != UInt8(ascii: "/") }) else { return nil }
-        return answers.proxy == nil
+        guard path.utf8.contains(where: { $0 != UInt8(ascii: "/") }) else { return nil }
+        return proxy == nil
             ? "other paths are open to all clients" : "other paths of \(hosts.joined(separator: ", ")) are denied"
     }
 
     /// The hosts of the applications; an empty name without a proxy.
-    private var hosts: [String] { answers.proxy == nil ? [""] : answers.applications.map(\.host) }
+    private var hosts: [String] { proxy == nil ? [""] : applications.map(\.host) }
 
     var configuration: String {
         """
@@ -47,7 +45,7 @@ struct InitFiles {
 
         server {
             listen  127.0.0.1:8443;
-            state   \(state)
+            state   \(stateStatement)
         \(proxySettings)}
 
         \(rules)
@@ -57,7 +55,7 @@ struct InitFiles {
     var rules: String {
         let rules = hosts.map { host in
             """
-            protect \(host)\(answers.path) {
+            protect \(host)\(path) {
                 auth     form basic;
                 require  any;     # or: require group NAME;
             }
@@ -67,13 +65,13 @@ struct InitFiles {
         return otherPathsComment + rules.joined(separator: "\n")
     }
 
-    private var state: String {
+    private var stateStatement: String {
         let comment = "# without a tls block, a development certificate is created in this folder"
-        return answers.state.map { "\"\($0)\";  \(comment)" } ?? "var;      \(comment)"
+        return state.map { "\"\($0)\";  \(comment)" } ?? "var;      \(comment)"
     }
 
     private var realm: String {
-        switch answers.users {
+        switch users {
         case .new:
             """
             # Users in the database of Gatehouse: gatehouse user add NAME
@@ -96,8 +94,8 @@ struct InitFiles {
     }
 
     private var proxySettings: String {
-        guard answers.proxy != nil else { return "" }
-        let host = answers.signInHost.map { "host \($0); " } ?? ""
+        guard proxy != nil else { return "" }
+        let host = signInHost.map { "host \($0); " } ?? ""
         return """
                 trusted-proxies  127.0.0.1;       # the proxy that may send checks
                 sign-in { \(host)prefix /gatehouse; }
@@ -113,16 +111,13 @@ struct InitFiles {
 }
 
 /// The next steps after `gatehouse init`: commands for a shell, and notes.
-struct InitNextSteps {
-    let answers: InitAnswers
-    /// True if the applications were added to an earlier configuration.
-    var isAddition = false
-
-    var text: String {
-        let configuration = ShellWord.quoted(answers.configurationFile)
+extension InitAnswers {
+    /// Returns the steps, after a new configuration, or if applications were added to an earlier one.
+    func nextSteps(isAddition: Bool = false) -> String {
+        let configuration = ShellWord.quoted(configurationFile)
         var steps: [String] = []
-        if case .new = answers.users, answers.user == nil, !isAddition {
-            let owner = answers.state == nil ? "" : "      # as the user of the server"
+        if case .new = users, user == nil, !isAddition {
+            let owner = state == nil ? "" : "      # as the user of the server"
             steps.append("gatehouse user add NAME --config \(configuration)\(owner)")
         }
         steps.append(
@@ -131,20 +126,20 @@ struct InitNextSteps {
                 : "gatehouse serve --config \(configuration)"
         )
         var lines = ["", "next: " + steps.joined(separator: "\n      ")]
-        if let proxy = answers.proxy {
-            let pages = answers.applications.map { "https://\($0.host)\(answers.path)" }
-            lines += proxySteps(proxy) + ["then open " + pages.joined(separator: ", ")]
+        if let proxy {
+            let pages = applications.map { "https://\($0.host)\(path)" }
+            lines += proxySteps(proxy, isAddition: isAddition) + ["then open " + pages.joined(separator: ", ")]
         } else {
-            lines.append("then open https://localhost:8443\(answers.path)")
+            lines.append("then open https://localhost:8443\(path)")
         }
-        if let note = InitFiles(answers: answers).otherPaths { lines.append(note) }
-        if answers.proxy != nil, !isAddition {
-            if answers.signInHost == nil {
+        if let note = otherPaths { lines.append(note) }
+        if proxy != nil, !isAddition {
+            if signInHost == nil {
                 lines.append(
                     "one sign-in for all applications must be chosen now: --sign-in-host NAME, in a new folder"
                 )
             }
-            let folder = ShellWord.quoted(answers.folder)
+            let folder = ShellWord.quoted(self.folder)
             lines.append(
                 "a further application: gatehouse init --add --folder \(folder) --host NAME --application ADDRESS"
             )
@@ -154,8 +149,8 @@ struct InitNextSteps {
 
     /// The certificates that a proxy needs, the commands that copy its files, and the addresses of the applications; files of
     /// a proxy that exist may have other applications, and are not replaced.
-    private func proxySteps(_ proxy: ProxyFile.Proxy) -> [String] {
-        var commands = InitFiles(answers: answers).proxyFiles.flatMap { path, file in
+    private func proxySteps(_ proxy: ProxyFile.Proxy, isAddition: Bool) -> [String] {
+        var commands = proxyFiles.flatMap { path, file in
             let place = ShellWord.quoted(file.place)
             let copy = "[ -e \(place) ] || \(Self.copy(path, to: place))"
             guard isAddition, let first = file.addedLines.split(separator: "\n").first else { return [copy] }
@@ -163,15 +158,15 @@ struct InitNextSteps {
             return [copy, "grep -qxF '\(first)' \(place) || printf '\\n\(lines)' >>\(place)"]
         }
         if !isAddition {
-            commands.append(Self.copy("\(answers.stateFolder)/development-authority.pem", to: proxy.authorityFile))
+            commands.append(Self.copy("\(stateFolder)/development-authority.pem", to: proxy.authorityFile))
         }
         commands += proxy.reloadCommands
         commands[commands.count - 1] += "      # without systemd: \(proxy.reloadWithoutSystemd)"
-        let hosts = answers.applications.map(\.host) + [answers.signInHost].compactMap(\.self)
+        let hosts = applications.map(\.host) + [signInHost].compactMap(\.self)
         return hosts.map { "\(proxy.rawValue) reads the certificate of \($0) from \(proxy.certificateFiles(of: $0))" }
             + ["then, as root (a file that exists is not replaced: add the lines of the new one to it):"]
             + commands.map { "      \($0)" }
-            + answers.applications.map { "the application of \($0.host) is expected at \($0.address)" }
+            + applications.map { "the application of \($0.host) is expected at \($0.address)" }
     }
 
     private static func copy(_ path: String, to place: String) -> String {

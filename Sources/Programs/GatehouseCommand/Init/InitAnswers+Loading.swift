@@ -9,19 +9,18 @@ internal import RealmConfiguration
 internal import RealmKit
 
 /// The configuration of `gatehouse init`, read by the loader before it is written.
-enum UnwrittenConfiguration {
+extension InitAnswers {
     /// Reads the configuration with the answers, and checks it as `gatehouse check` does; with `createIfMissing`, it may
     /// create the state folder.
-    static func load(
-        _ answers: InitAnswers,
+    func load(
         _ kinds: [RealmKind],
         access: StateAccess,
         log: RealmLog = .discarding
     ) throws(ConfigurationErrors) -> Configuration {
-        var answers = answers
+        var answers = self
         // The folder of --state may be of another user, and is not read.
         answers.state = nil
-        return try load(InitFiles(answers: answers).configurationFiles, kinds, access: access, log: log)
+        return try Self.load(answers.configurationFiles, kinds, access: access, log: log)
     }
 
     /// Reads realms.conf, the first of some unwritten files whose others are found by their names alone, and checks it as
@@ -59,37 +58,36 @@ enum UnwrittenConfiguration {
         return configuration
     }
 
-    static func check(_ answers: InitAnswers, _ kinds: [RealmKind], status: CommandError.Status) throws {
+    func check(_ kinds: [RealmKind], status: CommandError.Status) throws {
         // The answer does not depend on the folder, which is not known yet. A missing state folder is an empty one.
-        var answers = answers
+        var answers = self
         answers.folder = "./.gatehouse-init.\(getpid())"
         do throws(ConfigurationErrors) {
-            _ = try load(answers, kinds, access: .existingOnly)
+            _ = try answers.load(kinds, access: .existingOnly)
         } catch {
             let lines = error.diagnostics.filter { $0.severity == .error }.map { diagnostic in
                 diagnostic.message + (diagnostic.hint.map { "\n    hint: \($0)" } ?? "")
             }
-            throw CommandError(status, (lines + advice(answers)).joined(separator: "\n"))
+            throw CommandError(status, (lines + missingService).joined(separator: "\n"))
         }
     }
 
     /// The contents of a missing service file of PAM.
-    private static func advice(_ answers: InitAnswers) -> [String] {
-        guard case .pam = answers.users, unsafe access("/etc/pam.d/gatehouse", F_OK) != 0 else { return [] }
+    private var missingService: [String] {
+        guard case .pam = users, unsafe access("/etc/pam.d/gatehouse", F_OK) != 0 else { return [] }
         let lines = ["common-auth", "common-account", "common-password"].map { "        @include \($0)" }
         return ["    hint: for the users of Debian or Ubuntu, write to /etc/pam.d/gatehouse:"] + lines
     }
 
     /// The users whom the state folder of an earlier configuration contains, with a warning about them.
-    static func users(of answers: InitAnswers, _ kinds: [RealmKind]) async throws -> [Username] {
-        guard NewFiles.exists(answers.stateFolder) else { return [] }
-        let configuration = try load(answers, kinds, access: .existingOnly)
-        let realm = try UserAdministration(configuration).realm
+    func existingUsers(_ kinds: [RealmKind]) async throws -> [Username] {
+        guard NewFiles.exists(stateFolder) else { return [] }
+        let realm = try UserAdministration(load(kinds, access: .existingOnly)).realm
         let names = try await realm.users().map(\.name)
         guard !names.isEmpty else { return [] }
         let list = names.prefix(10).map { Printable.line($0.text) } + (names.count > 10 ? ["..."] : [])
         GatehouseCommand.print(
-            "warning: \(answers.stateFolder) exists already, and its users can sign in: "
+            "warning: \(stateFolder) exists already, and its users can sign in: "
                 + list.joined(separator: ", "),
             on: STDERR_FILENO
         )
