@@ -15,11 +15,7 @@ extension GatehouseOptions.Init {
         let path = answers.configurationFile
         let old = try ConfigurationFiles.system.read(path)
             .mapError { CommandError(.configuration, "\(path) cannot be read: \($0.reason)") }.get()
-        let rules = Array(((old.last == UInt8(ascii: "
-") ? "
-" : "
-
-") + answers.rules).utf8)
+        let rules = Array(((old.last == UInt8(ascii: "\n") ? "\n" : "\n\n") + answers.rules).utf8)
         let configuration: Configuration
         do throws(ConfigurationErrors) {
             let file = NewFile(path: path, bytes: old + rules)
