@@ -38,7 +38,7 @@ struct DevelopmentCertificateTests {
             try ServerTLS.load(settings().server, files: .system, clock: clock)
         }
 
-        func check() throws -> ServerTLS? { try ServerTLS.check(settings().server, files: .system, clock: clock) }
+        func check() throws -> ServerTLS? { try ServerTLS.check(settings().server, files: .system, clock: clock).tls }
 
         func text(_ name: String) throws -> [UInt8] {
             Array(try Data(contentsOf: URL(fileURLWithPath: "\(path)/var/\(name)")))

@@ -46,7 +46,7 @@ struct ServerTLSTests {
     }
 
     private func check(_ tls: String, _ others: [String: [UInt8]] = [:]) throws -> ServerTLS? {
-        try load(tls, others) { try ServerTLS.check($0, files: $1, clock: .system) }
+        try load(tls, others) { try ServerTLS.check($0, files: $1, clock: .system).tls }
     }
 
     /// Returns the first diagnostic of a rejected configuration as line, column and message; nil if it is accepted.
@@ -153,7 +153,17 @@ struct ServerTLSTests {
         #expect(refusal(tls)?.hasPrefix("2:13 \(expected)") == true, "\(refusal(tls) ?? "accepted")")
         let host = Self.own + "host expired.test { \(tls) }"
         #expect(refusal(host)?.contains(expected) == true, "\(refusal(host) ?? "accepted")")
+        // The default certificate is one for development.
+        let alone = "host expired.test { \(tls) }"
+        #expect(refusal(alone)?.contains(expected) == true, "\(refusal(alone) ?? "accepted")")
         _ = try load(tls) { try ServerTLS.load($0, files: $1, clock: .system) }
+    }
+
+    @Test func `a check warns also if there is no development certificate yet`() throws {
+        let host = "host elsewhere.test { certificate other-chain.pem; key other.key; }"
+        let (tls, warnings) = try load(host) { try ServerTLS.check($0, files: $1, clock: .system) }
+        #expect(tls == nil)
+        #expect(warnings.map(\.message).contains { $0.hasSuffix("is not valid for elsewhere.test") }, "\(warnings)")
     }
 
     @Test func `each certificate that expires within 30 days is named at its setting, and its end is known`() throws {

@@ -22,11 +22,11 @@ package struct JobOwner: Sendable, Hashable {
 ///
 /// Its functions look through the waiting jobs, some thousands at most, in some microseconds.
 struct FairQueue: Sendable {
-    /// A job that runs or waits: the places of the counts of its owner, and its weight.
+    /// A job that runs or waits: the indices of the counts of its owner, and its weight.
     struct Job: Sendable {
         fileprivate let source: Int
         fileprivate let account: Int
-        fileprivate let both: Int
+        fileprivate let sourceAndAccount: Int
         fileprivate let weight: Int
     }
 
@@ -39,8 +39,8 @@ struct FairQueue: Sendable {
     private enum Name: Hashable {
         case source([UInt8])
         case account([UInt8])
-        /// The places of a source and a user.
-        case both(Int, Int)
+        /// The indices of a source and a user.
+        case sourceAndAccount(Int, Int)
         case none
     }
 
@@ -56,8 +56,8 @@ struct FairQueue: Sendable {
     /// The counts of sources, of users, and of sources for one user; the first one is that of ``noAccount``.
     private var counts = [Count(limit: .max)]
     private var names = [Name.none]
-    private var places: [Name: Int] = [:]
-    private var unusedPlaces: [Int] = []
+    private var index: [Name: Int] = [:]
+    private var unusedIndices: [Int] = []
     /// The oldest first.
     private var waiting: [Waiting] = []
     private var lastTurn: UInt64 = 0
@@ -68,7 +68,7 @@ struct FairQueue: Sendable {
     /// The sum of the weights of the running jobs.
     private(set) var weight = 0
 
-    /// The place of jobs without a user.
+    /// The index of the count of jobs without a user.
     private let noAccount = 0
     private let capacity: Int
     private let limit: Int
@@ -95,7 +95,7 @@ struct FairQueue: Sendable {
     var oldest: (number: UInt64, since: UInt64)? { waiting.first.map { ($0.number, $0.since) } }
 
     /// True if no job waits or runs, and nothing is kept of earlier ones.
-    var isUnused: Bool { waiting.isEmpty && places.isEmpty && finishing == 0 && weight == 0 }
+    var isUnused: Bool { waiting.isEmpty && index.isEmpty && finishing == 0 && weight == 0 }
 
     // MARK: Slots
 
@@ -114,20 +114,20 @@ struct FairQueue: Sendable {
     /// Takes a free slot for the waiting job whose turn it is; nil if none may run.
     mutating func takeNext() -> (number: UInt64, job: Job)? {
         guard free > 0 else { return nil }
-        var next: (place: Int, turn: UInt64)?
-        for place in waiting.indices {
-            let turn = counts[waiting[place].job.source].turn
-            if turn < next?.turn ?? .max, mayRun(waiting[place].job) { next = (place, turn) }
+        var next: (index: Int, turn: UInt64)?
+        for index in waiting.indices {
+            let turn = counts[waiting[index].job.source].turn
+            if turn < next?.turn ?? .max, mayRun(waiting[index].job) { next = (index, turn) }
         }
-        guard let next, fits(waiting[next.place].job.weight) else { return nil }
-        let taken = waiting.remove(at: next.place)
+        guard let next, fits(waiting[next.index].job.weight) else { return nil }
+        let taken = waiting.remove(at: next.index)
         change(taken.job, waiting: -1)
         giveLastTurn(taken.job.source)
         begin(taken.job)
         return (taken.number, taken.job)
     }
 
-    /// Counts a job no more, whose slot is not free before ``free()``.
+    /// Counts a job no more, whose slot is not free before ``freeSlot()``.
     mutating func finish(_ job: Job) {
         finishing += 1
         weight -= job.weight
@@ -150,7 +150,7 @@ struct FairQueue: Sendable {
     private func fits(_ weight: Int) -> Bool { weight <= capacity - self.weight }
 
     private func mayRun(_ job: Job) -> Bool {
-        counts[job.source].mayRun && counts[job.account].mayRun && counts[job.both].mayRun
+        counts[job.source].mayRun && counts[job.account].mayRun && counts[job.sourceAndAccount].mayRun
     }
 
     private mutating func giveLastTurn(_ source: Int) {
@@ -170,8 +170,8 @@ struct FairQueue: Sendable {
 
     /// Removes a waiting job; false if it does not wait.
     mutating func remove(_ number: UInt64) -> Bool {
-        guard let place = waiting.firstIndex(where: { $0.number == number }) else { return false }
-        let job = waiting.remove(at: place).job
+        guard let index = waiting.firstIndex(where: { $0.number == number }) else { return false }
+        let job = waiting.remove(at: index).job
         change(job, waiting: -1)
         forget(job)
         return true
@@ -186,85 +186,84 @@ struct FairQueue: Sendable {
 
     /// Returns the waiting job to be rejected for a new job when the queue is full; nil if the new job is to be rejected.
     ///
-    /// The source or the user with the most waiting jobs loses one. If it is a user, the job is one of the source with the
-    /// most waiting jobs of this user, so that a source that fills the queue does not cost the user the jobs from elsewhere.
+    /// The source or the user with the most waiting jobs loses one; a user loses it from the source with the most waiting
+    /// jobs of this user, so that a source that fills the queue does not cost the user the jobs from elsewhere.
     ///
-    /// With `cancelsOldest`, it is the oldest job of that source or user; of several sources, that of the new job.
-    /// Otherwise it is the newest one if there are more of them than of the source and the user of the new job, of which the
-    /// new job is one. If the user of the new job has the most, it is the newest job of the source with the most jobs of this
-    /// user if it has more of them than the source of the new job. In all other cases the new job is rejected.
+    /// With `cancelsOldest`, the oldest of these jobs is rejected, if possible one of the source of the new job. Otherwise
+    /// the newest of them is rejected, and the new job counts as one of them, as the newest.
     func jobToReject(for owner: JobOwner, cancelsOldest: Bool) -> UInt64? {
-        let source = places[.source(owner.source)]
-        let account = owner.account.flatMap { places[.account($0)] }
-        func count(_ place: Int?) -> Int {
-            guard let place, place != noAccount else { return 0 }
-            return counts[place].waiting
-        }
+        let source = index[.source(owner.source)]
+        let account = owner.account.flatMap { index[.account($0)] }
         func pick(_ isCandidate: (Job) -> Bool) -> Waiting? {
             guard cancelsOldest else { return waiting.last { isCandidate($0.job) } }
             return waiting.first { $0.job.source == source && isCandidate($0.job) }
                 ?? waiting.first { isCandidate($0.job) }
         }
         func pick(ofUser account: Int) -> Waiting? {
-            let most = waiting.lazy.filter { $0.job.account == account }.map { count($0.job.both) }.max()
-            return pick { $0.account == account && count($0.both) == most }
+            let most = waiting.lazy.filter { $0.job.account == account }.map { waitingCount($0.job.sourceAndAccount) }
+                .max()
+            return pick { $0.account == account && waitingCount($0.sourceAndAccount) == most }
         }
-        var (ofSources, ofUsers) = (0, 0)
-        for other in waiting {
-            ofSources = max(ofSources, count(other.job.source))
-            ofUsers = max(ofUsers, count(other.job.account))
+        let ofSources = waiting.map { waitingCount($0.job.source) }.max() ?? 0
+        let most = max(ofSources, waiting.map { waitingCount($0.job.account) }.max() ?? 0)
+        let ofSource = waitingCount(source) + 1
+        let ofUser = owner.account == nil ? 0 : waitingCount(account) + 1
+        if cancelsOldest || most > max(ofSource, ofUser) {
+            if ofSources == most { return pick { waitingCount($0.source) == most }?.number }
+            return pick { waitingCount($0.account) == most }.flatMap { pick(ofUser: $0.job.account) }?.number
         }
-        let most = max(ofSources, ofUsers)
-        // The new job counts, because it would be one of those that wait.
-        let ofSource = count(source) + 1
-        if !cancelsOldest, most <= max(ofSource, owner.account == nil ? 0 : count(account) + 1) {
-            guard most > ofSource, let account, let other = pick(ofUser: account) else { return nil }
-            let ofBoth = count(source.flatMap { places[.both($0, account)] }) + 1
-            return count(other.job.both) > ofBoth ? other.number : nil
-        }
-        if ofSources == most { return pick { count($0.source) == most }?.number }
-        return pick { count($0.account) == most }.flatMap { pick(ofUser: $0.job.account) }?.number
+        // The source or the user of the new job has the most. If it is the user, another source may have more of the user's.
+        guard most > ofSource, let account, let other = pick(ofUser: account) else { return nil }
+        let ofBoth = waitingCount(source.flatMap { index[.sourceAndAccount($0, account)] }) + 1
+        return waitingCount(other.job.sourceAndAccount) > ofBoth ? other.number : nil
+    }
+
+    /// The number of waiting jobs of a source, of a user, or of both; 0 for ``noAccount``, and for none.
+    private func waitingCount(_ index: Int?) -> Int {
+        guard let index, index != noAccount else { return 0 }
+        return counts[index].waiting
     }
 
     // MARK: Counts
 
     private mutating func job(of owner: JobOwner, weight: Int) -> Job {
         let isLimited = owner.source != unlimitedSource
-        let source = place(of: .source(owner.source), limit: isLimited ? limit : .max)
+        let source = index(of: .source(owner.source), limit: isLimited ? limit : .max)
         guard let name = owner.account else {
-            return Job(source: source, account: noAccount, both: noAccount, weight: weight)
+            return Job(source: source, account: noAccount, sourceAndAccount: noAccount, weight: weight)
         }
-        let account = place(of: .account(name), limit: limit)
-        let both = place(of: .both(source, account), limit: isLimited ? Self.limit(ofSlots: limit) : .max)
-        return Job(source: source, account: account, both: both, weight: weight)
+        let account = index(of: .account(name), limit: limit)
+        let limit = isLimited ? Self.limit(ofSlots: limit) : .max
+        let both = index(of: .sourceAndAccount(source, account), limit: limit)
+        return Job(source: source, account: account, sourceAndAccount: both, weight: weight)
     }
 
-    private mutating func place(of name: Name, limit: Int) -> Int {
-        if let place = places[name] { return place }
-        let place = unusedPlaces.popLast() ?? counts.count
-        if place == counts.count {
+    private mutating func index(of name: Name, limit: Int) -> Int {
+        if let index = index[name] { return index }
+        let new = unusedIndices.popLast() ?? counts.count
+        if new == counts.count {
             counts.append(Count(limit: limit))
             names.append(name)
         } else {
-            (counts[place], names[place]) = (Count(limit: limit), name)
+            (counts[new], names[new]) = (Count(limit: limit), name)
         }
-        places[name] = place
-        return place
+        index[name] = new
+        return new
     }
 
     private mutating func change(_ job: Job, running: Int = 0, waiting: Int = 0) {
-        for place in [job.source, job.account, job.both] {
-            counts[place].running += running
-            counts[place].waiting += waiting
+        for index in [job.source, job.account, job.sourceAndAccount] {
+            counts[index].running += running
+            counts[index].waiting += waiting
         }
     }
 
     /// Removes the counts of a job that has ended, if they are zero.
     private mutating func forget(_ job: Job) {
-        for place in [job.both, job.account, job.source]
-        where place != noAccount && counts[place].running == 0 && counts[place].waiting == 0 {
-            places[names[place]] = nil
-            unusedPlaces.append(place)
+        for unused in [job.sourceAndAccount, job.account, job.source]
+        where unused != noAccount && counts[unused].running == 0 && counts[unused].waiting == 0 {
+            index[names[unused]] = nil
+            unusedIndices.append(unused)
         }
     }
 }

@@ -9,8 +9,8 @@ enum ChannelFault: Error {
     /// The server has gone, or has sent a message that is not valid.
     case broken
 
-    /// The exit status; the reason is written to the standard error.
-    var status: Int32 {
+    /// Writes the reason to the standard error, and returns the exit status.
+    func report() -> Int32 {
         switch self {
         case .usage(let text):
             let line = Array("gatehouse-pam-helper: \(text)\n".utf8)

@@ -25,8 +25,8 @@ do throws(ChannelFault) {
         HelperState.exitIfChanged()
     }
 } catch {
-    exit(error.status)
+    exit(error.report())
 }
 #else
-exit(ChannelFault.usage("this helper is built without PAM; build it with the trait PAM").status)
+exit(ChannelFault.usage("this helper is built without PAM; build it with the trait PAM").report())
 #endif

@@ -80,35 +80,40 @@ public struct ServerTLS: Sendable {
 
     /// Checks the settings as ``load(_:files:clock:applicationProtocols:)`` does, but writes no files.
     ///
-    /// - Returns: The loaded settings; nil if the next start will create a development certificate.
+    /// - Returns: The loaded settings, nil if the next start will create a development certificate; and the warnings.
     /// - Throws: ``ConfigurationErrors`` at the setting whose file or value cannot be used, or whose certificate has
     ///   expired. A server starts with such a certificate, because some clients do not check the date.
     public static func check(
         _ settings: ServerSettings,
         files: ConfigurationFiles,
         clock: WallClock
-    ) throws(ConfigurationErrors) -> ServerTLS? {
+    ) throws(ConfigurationErrors) -> (tls: ServerTLS?, warnings: [Diagnostic]) {
         let now = Int64(clock.seconds)
         let folder = settings.stateFolder.value
-        if let configured = try ServerCertificate.configured(settings, files: files) {
-            let tls = try ServerTLS(settings, files, configured, ["http/1.1"], clock, earlier: nil)
-            let places = [settings.tls.files].compactMap(\.self) + settings.tls.hosts.map(\.files)
-            for (place, known) in zip(places, [configured] + tls.hostCertificates)
-            where known.identity.leaf.notAfter < now {
-                let text = ExpiringCertificates.warning(known.identity.leaf, "in \(known.file)", at: clock)
-                throw place.certificate.errors(text ?? "the certificate has expired")
+        var certificate = try ServerCertificate.configured(settings, files: files)
+        let isConfigured = certificate != nil
+        if certificate == nil {
+            certificate = DevelopmentCertificate.existing(in: folder, files, now: now).map {
+                ServerCertificate($0, in: folder)
             }
-            return tls
         }
-        let known = DevelopmentCertificate.existing(in: folder, files, now: now)
         // Without one, the other settings are checked with a temporary certificate.
         let problem = "the development certificate cannot be created: "
-        let development = try settings.stateFolder.reporting(problem) { () throws(OpenSSLError) in
-            if let known { known } else { try DevelopmentCertificate.temporary(now: now) }
+        let used = try settings.stateFolder.reporting(problem) { () throws(OpenSSLError) in
+            if let certificate {
+                certificate
+            } else {
+                ServerCertificate(try DevelopmentCertificate.temporary(now: now), in: folder)
+            }
         }
-        let certificate = ServerCertificate(development, in: folder)
-        let tls = try ServerTLS(settings, files, certificate, ["http/1.1"], clock, earlier: nil)
-        return known == nil ? nil : tls
+        let tls = try ServerTLS(settings, files, used, ["http/1.1"], clock, earlier: nil)
+        let checked = (isConfigured ? [used] : []) + tls.hostCertificates
+        let places = (isConfigured ? [settings.tls.files].compactMap(\.self) : []) + settings.tls.hosts.map(\.files)
+        for (place, known) in zip(places, checked) where known.identity.leaf.notAfter < now {
+            let text = ExpiringCertificates.warning(known.identity.leaf, "in \(known.file)", at: clock)
+            throw place.certificate.errors(text ?? "the certificate has expired")
+        }
+        return (certificate == nil ? nil : tls, tls.warnings)
     }
 
     private static func certificate(
@@ -191,7 +196,7 @@ public struct ServerTLS: Sendable {
             guard isKnown(name.value) else {
                 let hint =
                     "separate names by blanks, and spell them as OpenSSL does; openssl ciphers -s -v lists suites, "
-                    + "openssl ecparam -list_curves lists groups"
+                    + "P-256, X25519 and the like are groups"
                 throw name.errors("OpenSSL does not support the \(kind) \(name.value)", hint: hint)
             }
             guard !names[..<index].contains(where: { $0.value == name.value }) else {

@@ -86,7 +86,7 @@ extension HashFault {
 struct WipedBytes: ~Copyable {
     private let storage: UnsafeMutableBufferPointer<UInt8>
 
-    /// Allocates at least one byte, filled with zeros.
+    /// Allocates bytes with the value zero.
     init(count: Int) {
         unsafe storage = .allocate(capacity: count)
         unsafe storage.initialize(repeating: 0)
@@ -104,8 +104,6 @@ struct WipedBytes: ~Copyable {
         if let start = unsafe storage.baseAddress { unsafe explicit_bzero(start, storage.count) }
         unsafe storage.deallocate()
     }
-
-    var count: Int { unsafe storage.count }
 
     func withBytes<R, Failure: Error>(_ body: (Span<UInt8>) throws(Failure) -> R) throws(Failure) -> R {
         try body(unsafe UnsafeBufferPointer(storage).span)

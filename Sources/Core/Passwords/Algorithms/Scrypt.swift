@@ -12,7 +12,7 @@ struct Scrypt: KeyDerivation {
         let p: Int
 
         static let maximumMemory = 2 << 30
-        /// The maximum product of the memory in bytes and p: about ten seconds.
+        /// The maximum product of the memory in bytes and p: about half a minute.
         static let maximumWork = 8 << 30
 
         /// The size of the array V, which takes most of the memory, in bytes.

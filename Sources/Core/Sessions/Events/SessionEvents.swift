@@ -57,6 +57,7 @@ extension SessionTable {
     /// Events after the last one that the client has received, as in `Last-Event-ID`, are delivered first, if they are
     /// among the last 16 events of the session.
     package func events(of session: Session, after lastEventID: UInt64?) throws(SessionFault) -> SessionEvents {
+        guard session.isLive(clocks.now) else { throw .ended }
         let limits = settings
         let stream = EventStream()
         let evicted = try streams.withLock { streams throws(SessionFault) in

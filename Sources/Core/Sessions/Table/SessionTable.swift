@@ -159,7 +159,7 @@ public struct SessionFault: Error, Sendable, CustomStringConvertible {
         case changedMeanwhile = "the user's sessions were ended during the login"
         /// The session has ended.
         case ended = "the session has ended"
-        /// The maximum number of event streams of this session, or of all sessions, has been reached.
+        /// The maximum number of event streams of this session, of its user, or of all sessions has been reached.
         case tooManyStreams = "the maximum number of event streams is open"
         /// The server is stopping.
         case closing = "the server is stopping"

@@ -30,11 +30,11 @@ extension GatehouseOptions {
             let services = GatehouseCommand.services(.checkOnly, log: GatehouseCommand.realmLog)
             let configuration = try options.load(kinds, services: services)
             configuration.warnings.forEach(GatehouseCommand.warn)
-            let tls = try ServerTLS.check(configuration.server, files: .system, clock: .system)
+            let (tls, tlsWarnings) = try ServerTLS.check(configuration.server, files: .system, clock: .system)
             let storeWarning = try await Self.checkStore(of: configuration)
             try Self.checkStateFolder(of: configuration)
             let expiring = ExpiringCertificates(configuration, files: .system).warnings(at: .system)
-            let others = (tls?.warnings ?? []) + [storeWarning, configuration.emptinessWarning].compactMap(\.self)
+            let others = tlsWarnings + [storeWarning, configuration.emptinessWarning].compactMap(\.self)
             (expiring + others).forEach(GatehouseCommand.warn)
             GatehouseCommand.print(ConfigurationSummary.text(configuration, tls: tls))
             if connect { try await RealmTest.runAll(configuration) }

@@ -27,7 +27,7 @@ struct DNPattern: Sendable {
         }
         let mark = "gatehouse-user"
         guard let name = DistinguishedName(prefix + mark + suffix), let first = name.names.first, first.count == 1,
-            let value = name.names.first?.first?.value.firstRange(of: Array(mark.utf8))
+            let value = first[0].value.firstRange(of: Array(mark.utf8))
         else { throw BadValue("is no distinguished name with %s in its first attribute: \(text)") }
         nameAttribute = FilterTemplate.NameAttribute(
             name: first[0].attribute,
