@@ -85,9 +85,9 @@ public final class FailureThrottle: LoginThrottle {
         return state.withLock { state in
             let now = moment
             return [state.accounts, state.sources].flatMap { table in
-                table.records.compactMap { key, record in
+                table.records.compactMap { record in
                     guard let end = record.lockEnd, end > now else { return nil }
-                    return Lockout(key, failures: record.failuresAtLock, end: wall + Self.seconds(end - now))
+                    return Lockout(record.key, failures: record.failuresAtLock, end: wall + Self.seconds(end - now))
                 }
             }
         }

@@ -9,7 +9,7 @@ struct Reservation: Sendable {
     let accounts: [ThrottleKey]
     /// The source; nil if failures are not counted for it.
     let source: ClientNetwork?
-    var sourceKey: ThrottleKey? { source.map { .source($0) } }
+    let sourceKey: ThrottleKey?
     /// The accounts and the source at which the login counts as a failure until it is settled; no account if none may
     /// succeed.
     var reserved: [ThrottleKey] = []
@@ -24,6 +24,7 @@ struct Reservation: Sendable {
         for account in accounts where !keys.contains(.account(account)) { keys.append(.account(account)) }
         self.accounts = keys
         self.source = source
+        sourceKey = source.map { ThrottleKey.source($0) }
     }
 }
 

@@ -33,20 +33,22 @@ struct ThrottleState: Sendable {
     init(_ settings: ThrottleSettings, isStored: Bool) {
         self.settings = settings
         presentedPasswords = PresentedPasswords(window: settings.window.boundedNanoseconds, capacity: settings.accounts)
-        let forAccounts = FailureTable.Rules(
+        func table(limit: Int, window: Duration, lock: Duration, capacity: Int) -> FailureTable {
+            let (window, lock) = (window.boundedNanoseconds, lock.boundedNanoseconds)
+            return FailureTable(.init(limit: limit, window: window, lock: lock, capacity: capacity), isStored: isStored)
+        }
+        accounts = table(
             limit: settings.failures,
-            window: settings.window.boundedNanoseconds,
-            lock: settings.lock.boundedNanoseconds,
+            window: settings.window,
+            lock: settings.lock,
             capacity: settings.accounts
         )
-        let forSources = FailureTable.Rules(
+        sources = table(
             limit: settings.sourceFailures,
-            window: settings.sourceWindow.boundedNanoseconds,
-            lock: settings.sourceLock.boundedNanoseconds,
+            window: settings.sourceWindow,
+            lock: settings.sourceLock,
             capacity: settings.sources
         )
-        accounts = FailureTable(forAccounts, isStored: isStored)
-        sources = FailureTable(forSources, isStored: isStored)
     }
 
     /// The table that counts the failures of a key.
@@ -213,7 +215,7 @@ struct ThrottleState: Sendable {
             } else {
                 if let failure = login.counted[account] { accounts.withdraw(failure, of: account, at: now) }
                 for case .acceptedElsewhere(let password) in own
-                where presentedPasswords.addsGuess(password, of: account, at: now) {
+                where presentedPasswords.record(password, of: account, at: now) == .failure {
                     _ = fail(account, by: login, at: now, locked: &settled.locked)
                     break
                 }
@@ -221,8 +223,7 @@ struct ThrottleState: Sendable {
         }
         // A login is one failure of its source, even if several realms have rejected it, and if its accounts are locked.
         let isGuessAtLock = results.contains { !login.reserved.contains($0.key) && $0.result == .failure }
-        if settled.failures > 0 || isGuessAtLock, let source = login.source {
-            let key = ThrottleKey.source(source)
+        if settled.failures > 0 || isGuessAtLock, let source = login.source, let key = login.sourceKey {
             if sources.fail(key, owner: source.surroundingNetwork, at: now).hasLocked { settled.locked.append(key) }
         }
         for key in login.reserved { settled.endedWaits += admitWaiting(for: key, at: now) }

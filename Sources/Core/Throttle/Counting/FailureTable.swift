@@ -4,9 +4,9 @@ internal import RealmKit
 
 /// A bounded table of the failures and locks of accounts or sources.
 ///
-/// A full table evicts records in this order, a 32nd of them at a time, so that the search costs each failure little:
+/// Each operation takes constant time. When the table is full, a record is evicted, in this order:
 ///
-/// 1. expired records;
+/// 1. an expired record;
 /// 2. the oldest unlocked record of the network with the most unlocked records. A flood of names from one source
 ///    therefore evicts its own records (CVE-2026-77561);
 /// 3. the locked record whose lock ends first.
@@ -30,6 +30,7 @@ struct FailureTable: Sendable {
     }
 
     struct Record: Sendable {
+        let key: ThrottleKey
         /// The network that caused the first failure.
         let owner: ClientNetwork?
         var failures: FailureWindow
@@ -39,6 +40,7 @@ struct FailureTable: Sendable {
         var failuresAtLock = 0
         /// Distinguishes the record from earlier and later records of its key.
         fileprivate let number: UInt32
+        fileprivate var networkIndex: Int32 = -1
     }
 
     /// A failure that may still be withdrawn.
@@ -51,29 +53,45 @@ struct FailureTable: Sendable {
     }
 
     let rules: Rules
-    /// All records, also those that have expired and are not removed yet.
-    private(set) var records: [ThrottleKey: Record] = [:]
-    private var lastNumber: UInt32 = 0
-    /// The number of records at which the expired ones are removed.
-    private var countToRemoveExpired = 0
     /// The keys whose records have changed or were removed since the last write to the store.
     private var changed: Set<ThrottleKey> = []
     /// True if too many keys have changed to list them in ``changed``, so that all records must be stored again.
     private var hasTooManyChanges = false
     private let isStored: Bool
+    private var indexByKey: [ThrottleKey: Int32] = [:]
+    private var lastNumber: UInt32 = 0
+    private var pool = LinkedListPool<Record>()
+    private var networks = RecordsByNetwork()
+    /// The records that are not locked, in the order of their last failures.
+    private var open = LinkedListPool<Record>.List()
+    /// The locked records, in the order in which they were locked.
+    private var locked = LinkedListPool<Record>.List()
 
     init(_ rules: Rules, isStored: Bool) {
         self.rules = rules
         self.isStored = isStored
     }
 
+    var count: Int { pool.count }
+    /// All records, in no particular order.
+    var records: [Record] { indexByKey.values.map { pool[$0] } }
+
     /// Returns the record of a key, unless it has expired.
     func record(_ key: ThrottleKey, at now: Int) -> Record? {
-        records[key].flatMap { isExpired($0, at: now) ? nil : $0 }
+        guard let index = indexByKey[key], !isExpired(index, at: now) else { return nil }
+        return pool[index]
     }
 
-    /// Returns the number of locked keys.
-    func lockedCount(at now: Int) -> Int { records.values.count { $0.lockEnd != nil && !isExpired($0, at: now) } }
+    /// Returns the number of locked keys, in time in proportion to it.
+    func lockedCount(at now: Int) -> Int {
+        var count = 0
+        var index = locked.first
+        while index >= 0 {
+            if !isExpired(index, at: now) { count += 1 }
+            index = pool.next(after: index, in: .main)
+        }
+        return count
+    }
 
     /// The status of a key.
     enum Status: Hashable {
@@ -84,9 +102,11 @@ struct FailureTable: Sendable {
     }
 
     func status(_ key: ThrottleKey, at now: Int) -> Status {
-        guard !records.isEmpty, let record = record(key, at: now) else { return .open(failures: 0) }
-        if record.lockEnd != nil { return .locked(failures: record.failuresAtLock) }
-        return .open(failures: record.failures.count(in: rules.slot(now)))
+        guard !indexByKey.isEmpty, let index = indexByKey[key], !isExpired(index, at: now) else {
+            return .open(failures: 0)
+        }
+        if pool[index].lockEnd != nil { return .locked(failures: pool[index].failuresAtLock) }
+        return .open(failures: pool[index].failures.count(in: rules.slot(now)))
     }
 
     /// Counts a failure, and locks the key at the limit; returns the failure, and whether it has locked the key.
@@ -98,28 +118,39 @@ struct FailureTable: Sendable {
         at now: Int
     ) -> (counted: CountedFailure, hasLocked: Bool) {
         let slot = rules.slot(now)
-        var record = record(key, at: now) ?? newRecord(of: owner, since: now, at: now)
-        guard record.lockEnd == nil else {
-            return (CountedFailure(record: nil, slot: slot, failures: record.failuresAtLock), false)
+        removeExpiredRecords(at: now)
+        if let index = indexByKey[key], isExpired(index, at: now) { removeRecord(index) }
+        let index: Int32
+        if let known = indexByKey[key] {
+            guard pool[known].lockEnd == nil else {
+                return (CountedFailure(record: nil, slot: slot, failures: pool[known].failuresAtLock), false)
+            }
+            index = known
+            unlink(index)
+        } else {
+            makeRoom()
+            index = insert(key, owner: owner, slot: slot, newest: now)
         }
-        record.failures.add(in: slot)
-        record.newest = max(record.newest, now)
-        let count = record.failures.count(in: slot)
+        pool[index].failures.add(in: slot)
+        pool[index].newest = max(pool[index].newest, now)
+        let count = pool[index].failures.count(in: slot)
         let hasLocked = rules.limit > 0 && count >= rules.limit
-        if hasLocked { (record.lockEnd, record.failuresAtLock) = (now + rules.lock, count) }
-        records[key] = record
+        if hasLocked { lock(index, failures: count, until: now + rules.lock) }
+        link(index)
         markChanged(key)
-        return (CountedFailure(record: record.number, slot: slot, failures: count), hasLocked)
+        return (CountedFailure(record: pool[index].number, slot: slot, failures: count), hasLocked)
     }
 
     /// Withdraws a failure that still counts, and ends the lock if the key would not have been locked without it.
     mutating func withdraw(_ failure: CountedFailure, of key: ThrottleKey, at now: Int) {
-        guard var record = record(key, at: now), record.number == failure.record else { return }
-        record.failures.remove(in: failure.slot)
-        if let end = record.lockEnd, record.failures.count(in: rules.slot(end - rules.lock)) < rules.limit {
-            record.lockEnd = nil
+        guard let index = indexByKey[key], pool[index].number == failure.record else { return }
+        guard !isExpired(index, at: now) else { return }
+        pool[index].failures.remove(in: failure.slot)
+        if let end = pool[index].lockEnd, pool[index].failures.count(in: rules.slot(end - rules.lock)) < rules.limit {
+            unlink(index)
+            pool[index].lockEnd = nil
+            link(index)
         }
-        records[key] = record
         markChanged(key)
     }
 
@@ -130,51 +161,72 @@ struct FailureTable: Sendable {
     }
 
     mutating func clear(_ key: ThrottleKey) {
-        if records.removeValue(forKey: key) != nil { markChanged(key) }
+        if let index = indexByKey[key] { removeRecord(index) }
     }
 
-    /// Returns a record without failures for which there is a place in the table.
-    private mutating func newRecord(of owner: ClientNetwork?, since moment: Int, at now: Int) -> Record {
-        if records.count >= countToRemoveExpired { makeRoom(at: now) }
+    // MARK: Lists
+
+    /// Adds a record without failures, which is in no list yet.
+    private mutating func insert(_ key: ThrottleKey, owner: ClientNetwork?, slot: Int, newest: Int) -> Int32 {
         lastNumber &+= 1
-        let window = FailureWindow(since: rules.slot(moment))
-        return Record(owner: owner, failures: window, newest: moment, number: lastNumber)
+        let window = FailureWindow(since: slot)
+        let index = pool.insert(Record(key: key, owner: owner, failures: window, newest: newest, number: lastNumber))
+        indexByKey[key] = index
+        return index
+    }
+
+    private mutating func lock(_ index: Int32, failures: Int, until end: Int) {
+        pool[index].lockEnd = end
+        pool[index].failuresAtLock = failures
+    }
+
+    /// Adds a locked record to ``locked``, any other one to ``open`` and to its network's list, whose records are evicted
+    /// first.
+    private mutating func link(_ index: Int32) {
+        guard pool[index].lockEnd == nil else { return pool.append(index, to: &locked, in: .main) }
+        pool.append(index, to: &open, in: .main)
+        let networkIndex = networks.increment(pool[index].owner)
+        pool[index].networkIndex = networkIndex
+        pool.append(index, to: &networks[networkIndex], in: .side)
+    }
+
+    private mutating func unlink(_ index: Int32) {
+        guard pool[index].lockEnd == nil else { return pool.unlink(index, from: &locked, in: .main) }
+        pool.unlink(index, from: &open, in: .main)
+        let networkIndex = pool[index].networkIndex
+        pool.unlink(index, from: &networks[networkIndex], in: .side)
+        networks.decrement(networkIndex)
+    }
+
+    private mutating func removeRecord(_ index: Int32) {
+        unlink(index)
+        let key = pool[index].key
+        indexByKey[key] = nil
+        markChanged(key)
+        pool.remove(index)
     }
 
     // MARK: Eviction
 
-    private func isExpired(_ record: Record, at now: Int) -> Bool {
-        if let end = record.lockEnd { return now >= end }
-        return record.failures.count(in: rules.slot(now)) == 0
+    private func isExpired(_ index: Int32, at now: Int) -> Bool {
+        if let end = pool[index].lockEnd { return now >= end }
+        return pool[index].failures.count(in: rules.slot(now)) == 0
     }
 
-    private mutating func makeRoom(at now: Int) {
-        let capacity = max(1, rules.capacity)
-        for (key, record) in records where isExpired(record, at: now) { clear(key) }
-        if records.count >= capacity {
-            for key in evictionOrder.prefix(records.count - capacity + 1 + capacity / 32) { clear(key) }
-        }
-        countToRemoveExpired = min(capacity, 2 * records.count + 64)
+    /// Removes up to two expired records of each list; as a failure adds one record at most, they do not accumulate.
+    private mutating func removeExpiredRecords(at now: Int) {
+        for _ in 0..<2 where !open.isEmpty && isExpired(open.first, at: now) { removeRecord(open.first) }
+        for _ in 0..<2 where !locked.isEmpty && isExpired(locked.first, at: now) { removeRecord(locked.first) }
     }
 
-    /// The keys in the order of eviction: of 100,000 records it takes some 70 ms.
-    private var evictionOrder: [ThrottleKey] {
-        let all = Array(records)
-        let newest = all.map(\.value.newest)
-        let (locked, open) = (
-            all.filter { $0.value.lockEnd != nil }, all.indices.filter { all[$0].value.lockEnd == nil }
-        )
-        // The newest record of each network, then the second newest of each, and so on: to be evicted from the end.
-        var ranks: [[ThrottleKey]] = []
-        var counts: [ClientNetwork?: Int] = [:]
-        for index in open.sorted(by: { newest[$0] > newest[$1] }) {
-            let rank = counts[all[index].value.owner, default: 0]
-            counts[all[index].value.owner] = rank + 1
-            if rank == ranks.count { ranks.append([]) }
-            ranks[rank].append(all[index].key)
+    private mutating func makeRoom() {
+        while pool.count >= max(1, rules.capacity) {
+            if let networkIndex = networks.largestNetwork {
+                removeRecord(networks[networkIndex].first)
+            } else {
+                removeRecord(locked.first)
+            }
         }
-        let ends = locked.sorted { $0.value.lockEnd ?? 0 < $1.value.lockEnd ?? 0 }
-        return ranks.joined().reversed() + ends.map(\.key)
     }
 
     // MARK: The store
@@ -195,19 +247,24 @@ struct FailureTable: Sendable {
         return hasTooManyChanges ? nil : changed
     }
 
-    /// Returns the record of a key in the form for the store, unless it has expired.
-    func stored(_ key: ThrottleKey, at now: Int, wall: Int) -> ThrottleRecord? {
-        guard let record = record(key, at: now) else { return nil }
+    /// Returns a record in the form for the store; nil if it has expired.
+    func stored(_ record: Record, at now: Int, wall: Int) -> ThrottleRecord? {
         let newest = wall - (now - record.newest) / 1_000_000_000
-        let end = record.lockEnd.map { wall + FailureThrottle.seconds($0 - now) }
-        return ThrottleRecord(
-            key,
-            owner: record.owner,
-            failures: end == nil ? record.failures.count(in: rules.slot(now)) : record.failuresAtLock,
-            newest: newest,
-            lockEnd: end,
-            expiry: end ?? newest + FailureThrottle.seconds(rules.window + rules.window / FailureWindow.slots)
-        )
+        if let lockEnd = record.lockEnd {
+            let end = wall + FailureThrottle.seconds(lockEnd - now)
+            return ThrottleRecord(
+                record.key,
+                owner: record.owner,
+                failures: record.failuresAtLock,
+                newest: newest,
+                lockEnd: end,
+                expiry: end
+            )
+        }
+        let failures = record.failures.count(in: rules.slot(now))
+        guard failures > 0 else { return nil }
+        let expiry = newest + FailureThrottle.seconds(rules.window + rules.window / FailureWindow.slots)
+        return ThrottleRecord(record.key, owner: record.owner, failures: failures, newest: newest, expiry: expiry)
     }
 
     /// Restores a stored record, unless it has expired or the key already has a record.
@@ -228,65 +285,18 @@ struct FailureTable: Sendable {
             failures = min(failures, rules.limit > 0 ? rules.limit - 1 : Int(UInt16.max))
             guard failures > 0, rules.slot(now) - rules.slot(newest) <= FailureWindow.slots else { return }
         }
-        guard records[stored.key] == nil else { return }
-        var record = newRecord(of: stored.owner, since: newest, at: now)
-        record.failures.add(failures, in: rules.slot(newest))
-        if let lockLeft { (record.lockEnd, record.failuresAtLock) = (now + lockLeft, failures) }
-        records[stored.key] = record
+        guard indexByKey[stored.key] == nil else { return }
+        makeRoom()
+        let slot = rules.slot(newest)
+        let index = insert(stored.key, owner: stored.owner, slot: slot, newest: newest)
+        pool[index].failures.add(failures, in: slot)
+        if let lockLeft { lock(index, failures: failures, until: now + lockLeft) }
+        link(index)
     }
 
     /// Returns the nanoseconds between two times in seconds; 0 if `to` is before `from`.
     private static func span(from: Int, to: Int) -> Int {
         let (seconds, overflow) = to.subtractingReportingOverflow(from)
         return Duration.seconds(overflow ? (to > from ? .max : 0) : seconds).boundedNanoseconds
-    }
-}
-
-/// The number of failures within a window of time, in constant memory.
-///
-/// A slot is an eighth of the window, numbered by the caller. The failures of the present slot and of the eight before it
-/// count: each for at least the window, and for at most an eighth longer.
-struct FailureWindow: Sendable {
-    static let slots = 8
-
-    private var counts = InlineArray<9, UInt16>(repeating: 0)
-    private var newest: Int
-
-    init(since slot: Int) { newest = slot }
-
-    mutating func add(_ failures: Int = 1, in slot: Int) {
-        let slot = max(slot, newest)
-        if slot - newest > Self.slots {
-            counts = InlineArray(repeating: 0)
-        } else {
-            var empty = newest
-            while empty < slot {
-                empty += 1
-                counts[Self.place(empty)] = 0
-            }
-        }
-        newest = slot
-        let sum = Int(counts[Self.place(slot)]) + failures
-        counts[Self.place(slot)] = UInt16(clamping: sum)
-    }
-
-    /// Removes a failure, if it is still remembered.
-    mutating func remove(in slot: Int) {
-        guard slot <= newest, newest - slot <= Self.slots, counts[Self.place(slot)] > 0 else { return }
-        counts[Self.place(slot)] -= 1
-    }
-
-    /// Returns the number of failures in a slot and in the eight slots before it.
-    func count(in slot: Int) -> Int {
-        var sum = 0
-        for age in 0...Self.slots where newest - age >= slot - Self.slots {
-            sum += Int(counts[Self.place(newest - age)])
-        }
-        return sum
-    }
-
-    private static func place(_ slot: Int) -> Int {
-        let rest = slot % 9
-        return rest < 0 ? rest + 9 : rest
     }
 }

@@ -11,6 +11,12 @@ internal import RealmKit
 ///
 /// Passwords are recorded for accepted logins only, so there are at most as many entries as users.
 struct PresentedPasswords: Sendable {
+    /// The decision whether a wrong password counts as a failure.
+    enum Decision {
+        case exempt
+        case failure
+    }
+
     private struct Entry: Sendable {
         /// The fingerprints of the passwords, the oldest first.
         var fingerprints: [PasswordFingerprint]
@@ -28,8 +34,8 @@ struct PresentedPasswords: Sendable {
         self.capacity = max(1, capacity)
     }
 
-    /// Records a password; returns true if it counts as a failure: another one within the window, presented for the first time.
-    mutating func addsGuess(_ fingerprint: PasswordFingerprint, of account: ThrottleKey, at now: Int) -> Bool {
+    /// Records a password; it is exempt if it is the first within the window, or was recorded before.
+    mutating func record(_ fingerprint: PasswordFingerprint, of account: ThrottleKey, at now: Int) -> Decision {
         if var entry = entries[account], now - entry.newest <= window {
             let known = entry.fingerprints.firstIndex(of: fingerprint)
             if let known {
@@ -40,11 +46,11 @@ struct PresentedPasswords: Sendable {
             entry.fingerprints.append(fingerprint)
             entry.newest = now
             entries[account] = entry
-            return known == nil
+            return known == nil ? .failure : .exempt
         }
         if entries.count >= capacity { removeOlderHalf() }
         entries[account] = Entry(fingerprints: [fingerprint], newest: now)
-        return false
+        return .exempt
     }
 
     /// Removes the older half of the entries, so that at least capacity/2 logins pass until the next removal.

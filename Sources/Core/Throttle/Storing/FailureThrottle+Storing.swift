@@ -5,19 +5,24 @@ internal import Synchronization
 
 extension FailureThrottle {
     /// Restores failures and locks from the store, before the first login.
+    ///
+    /// - Throws: ``ThrottleStoreError`` when the store cannot be read. Then nothing is restored.
     public func restore() async throws(ThrottleStoreError) {
         guard let store else { return }
         let snapshot = try await store.load()
         let wall = wall()
         state.withLock { state in
             state.storing.lastReset = snapshot.lastReset
-            for record in snapshot.records { state[record.key].restore(record, at: moment, wall: wall) }
+            // In the order in which they expire: the table looks for expired records at the beginning of its lists.
+            for record in snapshot.records.sorted(by: { ($0.lockEnd ?? 0, $0.newest) < ($1.lockEnd ?? 0, $1.newest) }) {
+                state[record.key].restore(record, at: moment, wall: wall)
+            }
         }
     }
 
     /// Applies the resets that other programs have stored, then stores the changes, unless another call is doing so.
     ///
-    /// After an error the next call tries to store the same changes again.
+    /// - Throws: ``ThrottleStoreError`` when the store fails. The next call tries to store the same changes again.
     public func flush() async throws(ThrottleStoreError) {
         guard let store else { return }
         let last: Int? = state.withLock { state in
@@ -133,12 +138,13 @@ extension ThrottleState {
         guard !storing.mustRewrite, let accountKeys = changed.accounts, let sourceKeys = changed.sources else {
             storing.mustRewrite = false
             let records = [accounts, sources].flatMap { table in
-                table.records.keys.compactMap { table.stored($0, at: now, wall: wall) }
+                table.records.compactMap { table.stored($0, at: now, wall: wall) }
             }
             return [.removeAll] + records.map(ThrottleChange.save)
         }
         return [accountKeys, sourceKeys].joined().map { key in
-            self[key].stored(key, at: now, wall: wall).map(ThrottleChange.save) ?? .remove(key)
+            let stored = self[key].record(key, at: now).flatMap { self[key].stored($0, at: now, wall: wall) }
+            return stored.map(ThrottleChange.save) ?? .remove(key)
         }
     }
 

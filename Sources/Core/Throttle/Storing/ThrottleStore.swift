@@ -9,19 +9,30 @@ public import RealmKit
 /// call it at any time.
 public protocol ThrottleStore: Sendable {
     /// Reads all records. An implementation may remove expired records (``ThrottleRecord/expiry``) and leave them out.
+    ///
+    /// - Returns: The records, and the number of the last reset.
+    /// - Throws: ``ThrottleStoreError`` when the store cannot be read.
     func load() async throws(ThrottleStoreError) -> ThrottleSnapshot
 
-    /// Stores at most ``ThrottleChange/batch`` changes in order, in one transaction.
+    /// Stores changes in order, in one transaction.
     ///
+    /// - Parameter changes: At most ``ThrottleChange/batch`` changes.
     /// - Throws: ``ThrottleStoreError`` when the transaction fails. Then no change is stored, and the throttle tries again.
     func save(_ changes: [ThrottleChange]) async throws(ThrottleStoreError)
 
-    /// Reads the resets after the last one that the throttle knows, in order.
+    /// Reads the resets after a given reset.
     ///
     /// The call confirms that this reset and those before it are applied, so the store may remove them.
+    ///
+    /// - Parameter number: The number of the last reset that the throttle knows.
+    /// - Returns: The later resets, in order.
+    /// - Throws: ``ThrottleStoreError`` when the store cannot be read.
     func lockoutResets(after number: Int) async throws(ThrottleStoreError) -> [LockoutReset]
 
-    /// Removes records, and stores a ``LockoutReset`` for a running throttle; after an error the store is unchanged.
+    /// Removes records, and stores a ``LockoutReset`` for a running throttle.
+    ///
+    /// - Parameter scope: The records to remove.
+    /// - Throws: ``ThrottleStoreError`` when the store cannot be written. Then the store is unchanged.
     func clear(_ scope: LockoutReset.Scope) async throws(ThrottleStoreError)
 }
 
@@ -94,6 +105,8 @@ public struct RecordedLocks: LoginThrottle {
     private init(locked: Set<ThrottleKey>) { self.locked = locked }
 
     /// Reads the locks of a store at a time in seconds since 1970.
+    ///
+    /// - Throws: ``ThrottleStoreError`` when the store cannot be read.
     public init(_ store: any ThrottleStore, now: Int) async throws(ThrottleStoreError) {
         let records = try await store.load().records
         locked = Set(records.filter { $0.lockout(at: now) != nil }.map(\.key))
