@@ -17,7 +17,8 @@ struct CanonicalNameTests {
         ("cn=a\\\\ b,ou=\\5c ", "cn=a\\\\ b,ou=\\\\"), ("cn=a\\=b\\\"\\+\\;\\<\\>\\\\", "cn=a=b\\\"\\+\\;\\<\\>\\\\"),
         ("cn=,dc=x", "cn=,dc=x"), ("", ""),
         // Values with case, in BER, that are not UTF-8, and a letter of which there are two capitals.
-        ("memberUid=Ann,dc=X", "memberuid=Ann,dc=x"), ("CN=#0C03416E6E", "cn=#0c03416e6e"), ("cn=A\\FF", "cn=A\\ff"),
+        ("memberUid=Ann,dc=X", "memberuid=Ann,dc=x"), ("CN= #0C03416E6E ,dc=x", "cn=#0c03416e6e,dc=x"),
+        ("cn=A\\FF", "cn=A\\ff"),
         ("cn=\u{212A}É", "cn=\u{212A}é"),
         // Object identifiers of the attributes of RFC 4514 section 3, and of another one.
         ("2.5.4.3=Ann,2.5.4.7=L,2.5.4.8=S,2.5.4.10=O,2.5.4.11=U", "cn=ann,l=l,st=s,o=o,ou=u"),

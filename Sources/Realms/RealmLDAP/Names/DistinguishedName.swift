@@ -44,14 +44,26 @@ struct DistinguishedName: Sendable {
     /// Returns whether libldap reads a text differently from RFC 4514.
     ///
     /// It drops control characters at the ends of a value, and the options of an attribute, such as `;lang-de`. Of the
-    /// blanks behind the value `\\`, the first becomes a part of the value.
+    /// blanks behind the value `\\`, the first becomes a part of the value. In a value of hexadecimal digits it drops all
+    /// that follows a blank.
     private static func isMisread(_ text: String) -> Bool {
+        enum Place { case name, value, digits, blanksAfterDigits, text }
+        var place = Place.name
         var isEscaped = false
         // The number of characters since an escaped backslash, if all of them but it are blanks; 0 for none.
         var length = 0
         for byte in text.utf8 {
             let isEnd = byte == UInt8(ascii: ",") || byte == UInt8(ascii: "+")
             if byte < 0x20 || !isEscaped && (byte == UInt8(ascii: ";") || isEnd && length > 1) { return true }
+            switch place {
+            case _ where isEnd && !isEscaped: place = .name
+            case .name where byte == UInt8(ascii: "="): place = .value
+            case .value where byte == UInt8(ascii: "#"): place = .digits
+            case .value where byte != 0x20: place = .text
+            case .digits where byte == 0x20: place = .blanksAfterDigits
+            case .blanksAfterDigits where byte != 0x20: return true
+            default: break
+            }
             let isBackslash = byte == UInt8(ascii: "\\")
             if isEscaped { length = isBackslash ? 1 : 0 } else { length = length > 0 && byte == 0x20 ? length + 1 : 0 }
             isEscaped = isBackslash && !isEscaped
