@@ -112,11 +112,12 @@ struct OpenStreams: Sendable {
         let owner: SessionOwner
     }
 
-    /// The oldest first.
-    private var entries: [Entry] = []
+    private var entries: [ObjectIdentifier: Entry] = [:]
+    /// The streams of each user, the oldest first.
+    private var byOwner: [SessionOwner: [ObjectIdentifier]] = [:]
     private var isClosed = false
 
-    var streams: [EventStream] { entries.map(\.stream) }
+    var streams: [EventStream] { entries.values.map(\.stream) }
 
     /// Adds a stream, and returns the stream that must end if there are too many: the oldest of the user with the most
     /// streams, unless the user of the new stream would then have the most.
@@ -127,24 +128,29 @@ struct OpenStreams: Sendable {
     ) throws(SessionFault) -> EventStream? {
         guard !isClosed else { throw .closing }
         let owner = SessionOwner(session.user)
-        let own = entries.filter { $0.owner == owner }
-        guard own.count(where: { $0.session == session.id }) < limits.streamsPerSession,
+        let own = byOwner[owner] ?? []
+        guard own.count(where: { entries[$0]?.session == session.id }) < limits.streamsPerSession,
             own.count < limits.streamsPerUser
         else { throw .tooManyStreams }
         var evicted: EventStream?
         if entries.count >= limits.streams {
-            let counts = Dictionary(entries.map { ($0.owner, 1) }, uniquingKeysWith: +)
-            guard let most = counts.max(by: { $0.value < $1.value }), most.value > own.count + 1,
-                let oldest = entries.firstIndex(where: { $0.owner == most.key })
-            else { throw .tooManyStreams }
-            evicted = entries.remove(at: oldest).stream
+            guard let most = byOwner.values.max(by: { $0.count < $1.count }), most.count > own.count + 1 else {
+                throw .tooManyStreams
+            }
+            evicted = entries[most[0]]?.stream
+            if let evicted { close(evicted) }
         }
-        entries.append(Entry(stream: stream, session: session.id, owner: owner))
+        entries[ObjectIdentifier(stream)] = Entry(stream: stream, session: session.id, owner: owner)
+        byOwner[owner, default: []].append(ObjectIdentifier(stream))
         return evicted
     }
 
     /// Removes a stream; does nothing if it was removed before.
-    mutating func close(_ stream: EventStream) { entries.removeAll { $0.stream === stream } }
+    mutating func close(_ stream: EventStream) {
+        guard let owner = entries.removeValue(forKey: ObjectIdentifier(stream))?.owner else { return }
+        byOwner[owner]?.removeAll { $0 == ObjectIdentifier(stream) }
+        if byOwner[owner]?.isEmpty == true { byOwner[owner] = nil }
+    }
 
     /// Rejects new streams from now on, and returns the open ones, to be ended by the caller.
     mutating func closeAll() -> [EventStream] {
