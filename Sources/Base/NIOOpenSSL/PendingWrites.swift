@@ -8,10 +8,15 @@ struct PendingWrites {
     static let recordSize = 16_384
 
     private var queue = MarkedCircularBuffer<(data: ByteBuffer, promise: EventLoopPromise<Void>?)>(initialCapacity: 2)
+    /// True if the queue was so long that its memory must not be kept.
+    private var wasLong = false
 
     var hasFlushedData: Bool { queue.hasMark }
 
-    mutating func append(_ data: ByteBuffer, promise: EventLoopPromise<Void>?) { queue.append((data, promise)) }
+    mutating func append(_ data: ByteBuffer, promise: EventLoopPromise<Void>?) {
+        queue.append((data, promise))
+        wasLong = wasLong || queue.count > 8
+    }
 
     /// Marks all plaintext up to now as flushed.
     mutating func markFlush() { queue.mark() }
@@ -45,8 +50,7 @@ struct PendingWrites {
         queue[queue.startIndex].data.moveReaderIndex(forwardBy: count)
         guard queue[queue.startIndex].data.readableBytes == 0 else { return nil }
         let promise = queue.removeFirst().promise
-        // A long queue would keep its memory.
-        if queue.isEmpty { self = PendingWrites() }
+        if queue.isEmpty, wasLong { self = PendingWrites() }
         return promise
     }
 
