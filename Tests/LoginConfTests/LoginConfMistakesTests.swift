@@ -121,11 +121,11 @@ import Testing
         ),
         Mistake(
             "A { M include; };",
-            "1:7+3 this word is not a control flag | the flags are required, requisite, sufficient, optional"
+            "1:7+3 `include` is not a control flag | `include` is a word of PAM, not of JAAS; the flags are required, requisite, sufficient, optional"
         ),
         Mistake(
             "A { M substack common; };",
-            "1:7+3 this word is not a control flag | the flags are required, requisite, sufficient, optional"
+            "1:7+3 `substack` is not a control flag | `substack` is a word of PAM, not of JAAS; the flags are required, requisite, sufficient, optional"
         ),
         Mistake(
             "A M required; };",
@@ -218,7 +218,7 @@ import Testing
         ),
         Mistake(
             "include \"x.conf\";\nA { M required; };",
-            "1:8+0 missing `{` after the context name | write `NAME {`; a name with a space needs double quotes"
+            "1:1+0 login.conf has no `include` | name each file in a `login-config` statement of realms.conf"
         ),
         Mistake(
             "my app { M required; };",

@@ -62,6 +62,10 @@ extension Parser {
 
     func missingBrace(after name: String) -> SyntaxError {
         if token.kind == .invalidCharacter, touchesPrevious { return unquoted(.name) }
+        if name == "include" {
+            let hint = "name each file in a `login-config` statement of realms.conf"
+            return SyntaxError("login.conf has no `include`", at: previous.range, hint: hint)
+        }
         let shown = quoted(name) == nil ? "NAME" : DiagnosticText.text(name)
         let hint = "write `\(shown) {`; a name with a space needs double quotes"
         return SyntaxError("missing `{` after \(named("the context name", name))", at: rangeAfterPrevious, hint: hint)
@@ -98,6 +102,10 @@ extension Parser {
             return unclosed(context, before: classToken)
         case _ where isUnknownFlag:
             let word = string(of: token)
+            if ["include", "substack", "binding"].contains(word) {
+                let hint = "`\(word)` is a word of PAM, not of JAAS; \(TextRole.flag.hint)"
+                return SyntaxError("`\(word)` is not a control flag", at: token.range, hint: hint)
+            }
             let meant = NearestName.suggest(word, among: ControlFlag.allCases.map(\.rawValue))
             let shown = meant != nil || text.names.mayQuote(word) ? DiagnosticText.word(word) : "this word"
             let hint = meant.map { "did you mean `\($0)`?" } ?? TextRole.flag.hint
