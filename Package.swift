@@ -157,8 +157,8 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
         "filewriter": ["RealmFile", "RealmKit"],
         "fuzz": [
             "AccessControl", "Bytes", "GatehouseCommand", "HTTPLimits", "HTTPServer", "LoginConf", "NIOCore",
-            "NIOHPACK",
-            "OpenSSLKit", "PAMMessages", "Passwords", "RealmBasics", "RealmExec", "RealmKit", "Sessions", "SignIn",
+            "NIOHPACK", "OpenSSLKit", "PAMMessages", "Passwords", "RealmBasics", "RealmExec", "RealmFile", "RealmKit",
+            "RealmLDAP", "RealmSQL", "Sessions", "SignIn",
         ],
     ],
     "Benchmarks": [
@@ -259,7 +259,7 @@ let package = Package(
     ],
     targets: system + sources + tests + [
         .testTarget(name: "ConformanceTests", dependencies: ["conformance", "RealmKit", "RealmTesting"]),
-        .testTarget(name: "FuzzTests", dependencies: ["fuzz"]),
+        .testTarget(name: "FuzzTests", dependencies: ["SeededRandom", "fuzz"]),
         .testTarget(name: "EndToEndTests", dependencies: ["DirectoryTesting", "TestTools"]),
     ],
     swiftLanguageModes: [.v6]

@@ -9,7 +9,7 @@ struct FuzzedParser: Sendable {
 
     init(_ name: String, _ parse: @escaping @Sendable ([UInt8]) -> Void) { (self.name, self.parse) = (name, parse) }
 
-    static let all = configurations + requests + files + messages
+    static let all = configurations + requests + files + messages + realms
 
     /// The parser that the command line names.
     static let chosen = CommandLine.arguments.dropFirst().first.flatMap { named($0) }
