@@ -162,7 +162,7 @@ def run_jobs(bundle, jobs, lanes, folder):
             except Exception as error:  # noqa: BLE001 - such as a full disk
                 job.failures[job.name] = [f"the process could not be run: {error!r}"]
             mark = "FAILED" if job.failures else "passed"
-            print(f"{mark}  {job.seconds:6.1f} s  {job.name}: {len(job.durations)} tests", flush=True)
+            print(f"{mark}  {job.seconds:6.1f} s, {job.processor_time:5.1f} s of processor time  {job.name}: {len(job.durations)} tests", flush=True)
 
     threads = [threading.Thread(target=work) for _ in range(lanes)]
     for thread in threads:

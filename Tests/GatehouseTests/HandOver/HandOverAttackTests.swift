@@ -66,7 +66,7 @@ import Testing
         #expect(server.sessions.count == 1)
         #expect(
             server.log.text.contains("presented in the wrong place")
-                && server.log.text.contains(#"reason="another browser""#)
+                && server.log.text.contains(#""reason": "another browser""#)
         )
         // The victim gets there nevertheless: the host begins again.
         let arrived = try await victim.open(url)

@@ -90,8 +90,8 @@ public struct HashPolicy: Sendable, Hashable {
 
     /// The warning for the administrator that this policy is weak; nil for a policy that is strong enough.
     ///
-    /// The minimums are from OWASP's Password Storage Cheat Sheet. It has no minimum for yescrypt and SHA-512 crypt. Here the minimum for yescrypt is 16 MiB, the default of
-    /// libxcrypt. The minimum for SHA-512 crypt is 210 000 rounds, the sheet's minimum for PBKDF2 with HMAC-SHA-512.
+    /// The minimums are from OWASP's Password Storage Cheat Sheet. It has none for yescrypt and SHA-512 crypt: here they are
+    /// 16 MiB, the default of libxcrypt, and 210 000 rounds, the sheet's minimum for PBKDF2 with HMAC-SHA-512.
     public var warning: String? {
         guard let minimum = scheme.minimum else { return nil }
         return "\(self) is weak; the minimum is \(minimum)"

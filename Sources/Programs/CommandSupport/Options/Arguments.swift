@@ -19,8 +19,9 @@ package enum CommandProcess {
         BuildVersion.line(program) + "\n" + OpenSSLVersion.loaded
     }
 
-    /// Ends the process without the exit handlers of libraries, such as that of OpenSSL: they free what other threads of the
-    /// process may still use. Output has no buffer that would be lost.
+    /// Ends the process without the exit handlers of libraries, such as that of OpenSSL.
+    ///
+    /// They free what other threads of the process may still use. Output has no buffer that would be lost.
     package static func end(_ status: Int32) -> Never { _exit(status) }
 }
 
