@@ -151,7 +151,7 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
         "DirectoryTesting": ["TLSTesting", "TestTools"],
         "HTTPSTesting": ["NIOOpenSSL", "OpenSSLKit", "TestTools", "NIOCore", "NIOPosix"],
         "SeededRandom": [],
-        "TLSTesting": ["OpenSSLKit"],
+        "TLSTesting": ["COpenSSL", "OpenSSLKit"],
         "TestTools": [],
         "conformance": ["LoginConf", "RealmBasics", "RealmConfiguration", "RealmKit"],
         "filewriter": ["RealmFile", "RealmKit"],
