@@ -201,6 +201,17 @@ import Testing
         #expect(shown.sorted() == groups.sorted())
     }
 
+    @Test func `a file without tables, of a command that was killed at once, is no store`() async throws {
+        let people = try People()
+        #expect(try await people.add("ann").status == 0)
+        try FileManager.default.removeItem(at: people.store)
+        try Data().write(to: people.store)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: people.store.path)
+        #expect(try await people.names() == [])
+        #expect(try await people.add("bob").status == 0)
+        #expect(try await people.names() == ["bob"])
+    }
+
     @Test func `after a command has reported success its user is stored, even if the command is killed`() async throws {
         let people = try People()
         var acknowledged: [String] = []

@@ -128,13 +128,16 @@ package final class GatehouseStore: Sendable {
         try Result(catching: body).mapError { StoreFault(.unavailable, "\(problem): \($0.reason)") }.get()
     }
 
-    private static func openReadOnly(_ path: String) throws(StoreFault) -> GatehouseStore {
+    /// Returns nil if a program was killed before it made the tables of a new store.
+    private static func openReadOnly(_ path: String) throws(StoreFault) -> GatehouseStore? {
         do {
             var configuration = Configuration()
             configuration.readonly = true
             configuration.busyMode = .timeout(10)
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             try Self.check(queue, path: path)
+            let tables = "SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'grdb%' AND name NOT LIKE 'sqlite%'"
+            guard try queue.read({ try Int.fetchOne($0, sql: tables) }) != 0 else { return nil }
             guard try queue.read(Migrations.all.hasCompletedMigrations) else {
                 throw StoreFault(
                     .tooOld,
