@@ -19,19 +19,27 @@ extension GatehouseOptions.User {
         var day: String
 
         func perform(_ kinds: [RealmKind]) async throws {
-            let end: Int? = day == "never" ? nil : try Day.end(of: day)
+            let (changes, isPast) = try changes()
             let administration = try UserAdministration(options, kinds: kinds)
-            if let end, end <= Int(WallClock.system.seconds), !yes {
-                // The user is looked up first, so that the question is not about a user who does not exist.
-                _ = try await administration.realm.record(user)
-                try confirm()
-            }
-            let done = end == nil ? "never expires" : "expires after \(day)"
-            try await administration.change(user, done: done) { $0.expiry = .some(end) }
+            if isPast, !yes { try await confirm(administration) }
+            let done = day == "never" ? "never expires" : "expires after \(day)"
+            try await administration.change(user, changes, done: done)
+        }
+
+        // In a release build, Swift 6.3 crashes ("splitting coroutine") when all of this is inlined into `perform`.
+        @inline(never)
+        private func changes() throws -> (UserChanges, isPast: Bool) {
+            var changes = UserChanges()
+            let end: Int? = day == "never" ? nil : try Day.end(of: day)
+            changes.expiry = .some(end)
+            return (changes, end.map { $0 <= Int(WallClock.system.seconds) } ?? false)
         }
 
         /// Asks whether a day in the past is meant; an error without a terminal, where nobody can confirm it.
-        private func confirm() throws {
+        @inline(never)
+        private func confirm(_ administration: UserAdministration) async throws {
+            // The user is looked up first, so that the question is not about a user who does not exist.
+            _ = try await administration.realm.record(user)
             let consequence =
                 "\(Printable.line(day)) is in the past: after this, \(Printable.line(user)) could not sign in"
             guard let terminal = Terminal() else {

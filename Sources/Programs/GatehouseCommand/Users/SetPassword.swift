@@ -16,11 +16,10 @@ extension GatehouseOptions.User {
         func perform(_ kinds: [RealmKind]) async throws {
             let administration = try UserAdministration(options, kinds: kinds)
             let record = try await administration.realm.record(user)
-            let hash = try await administration.hash(try await password.read(for: user))
-            try await administration.change(user, done: "has a new password") { changes in
-                changes.hash = hash
-                if mustChange || record.mustChangePassword { changes.mustChangePassword = mustChange }
-            }
+            var changes = UserChanges()
+            changes.hash = try await administration.hash(try await password.read(for: user))
+            if mustChange || record.mustChangePassword { changes.mustChangePassword = mustChange }
+            try await administration.change(user, changes, done: "has a new password")
         }
     }
 }

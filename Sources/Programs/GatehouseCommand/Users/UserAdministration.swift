@@ -34,9 +34,9 @@ struct UserAdministration {
     var settings: PasswordSettings { configuration.passwords }
     var stateFolder: String { configuration.server.stateFolder.value }
 
-    func change(_ user: String, done: String, _ change: (inout UserChanges) throws -> Void) async throws {
-        var changes = UserChanges()
-        try change(&changes)
+    // See `Expire.changes()`.
+    @inline(never)
+    func change(_ user: String, _ changes: UserChanges, done: String) async throws {
         // A realm that ignores the case of names has another spelling.
         let name = try await realm.record(user).name
         try await realm.change(name, changes)

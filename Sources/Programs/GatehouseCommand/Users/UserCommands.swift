@@ -72,11 +72,10 @@ extension GatehouseOptions.User {
         @Argument(help: "The user.") var user: String
 
         func perform(_ kinds: [RealmKind]) async throws {
-            let changes = try attributes.changes()
-            guard !changes.isEmpty else { throw CommandError(.usage, "give --name or --mail") }
-            try await UserAdministration(options, kinds: kinds).change(user, done: "changed") {
-                $0.attributes = changes
-            }
+            var changes = UserChanges()
+            changes.attributes = try attributes.changes()
+            guard !changes.attributes.isEmpty else { throw CommandError(.usage, "give --name or --mail") }
+            try await UserAdministration(options, kinds: kinds).change(user, changes, done: "changed")
         }
     }
 
@@ -89,7 +88,9 @@ extension GatehouseOptions.User {
         @Argument(help: "The user.") var user: String
 
         func perform(_ kinds: [RealmKind]) async throws {
-            try await UserAdministration(options, kinds: kinds).change(user, done: "enabled") { $0.isEnabled = true }
+            var changes = UserChanges()
+            changes.isEnabled = true
+            try await UserAdministration(options, kinds: kinds).change(user, changes, done: "enabled")
         }
     }
 
@@ -102,7 +103,9 @@ extension GatehouseOptions.User {
         @Argument(help: "The user.") var user: String
 
         func perform(_ kinds: [RealmKind]) async throws {
-            try await UserAdministration(options, kinds: kinds).change(user, done: "disabled") { $0.isEnabled = false }
+            var changes = UserChanges()
+            changes.isEnabled = false
+            try await UserAdministration(options, kinds: kinds).change(user, changes, done: "disabled")
         }
     }
 

@@ -41,9 +41,9 @@ extension GatehouseOptions.User {
             let kept = present.filter { !removed.contains($0) }
             let groups = (kept + add.map { UTF8Text($0) }.filter { !kept.contains($0) }).map(\.string)
             let list = GroupName.list(groups.map(Printable.line))
-            try await administration.change(user, done: list.isEmpty ? "is in no group" : "is in \(list)") { changes in
-                changes.groups = groups
-            }
+            var changes = UserChanges()
+            changes.groups = groups
+            try await administration.change(user, changes, done: list.isEmpty ? "is in no group" : "is in \(list)")
         }
 
         /// Waits for the lock on the state folder, which is created if it is missing.
