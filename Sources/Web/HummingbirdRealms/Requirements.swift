@@ -4,12 +4,15 @@ internal import AccessControl
 public import Hummingbird
 internal import Logging
 internal import RealmConfiguration
+internal import RealmKit
 
 /// Allows requests of authenticated users only.
 ///
 /// A browser that opens a page is redirected to the sign-in page. Any other request without a user gets 401. Add this
 /// middleware after ``RealmAuthenticator``: a request that no middleware has checked gets 500.
 public struct RequireUser<Context: RealmRequestContext>: RouterMiddleware {
+    private let requirement = RouteRequirement(.any)
+
     /// Creates middleware that allows every authenticated user.
     public init() {}
 
@@ -19,7 +22,7 @@ public struct RequireUser<Context: RealmRequestContext>: RouterMiddleware {
         context: Context,
         next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
-        try await requireAny(of: [.any], request: request, context: context, next: next)
+        try await requirement.pass(request, context: context, next: next)
     }
 }
 
@@ -27,12 +30,12 @@ public struct RequireUser<Context: RealmRequestContext>: RouterMiddleware {
 ///
 /// Other users get 403.
 public struct RequireGroup<Context: RealmRequestContext>: RouterMiddleware {
-    private let groups: [String]
+    private let requirement: RouteRequirement
 
     /// Creates middleware that allows users who are in at least one of the groups.
     ///
     /// - Parameter groups: The names of the groups. They are case-sensitive.
-    public init(_ groups: String...) { self.groups = groups }
+    public init(_ groups: String...) { requirement = RouteRequirement(.groups(groups)) }
 
     /// Passes on the request of a member.
     public func handle(
@@ -40,7 +43,7 @@ public struct RequireGroup<Context: RealmRequestContext>: RouterMiddleware {
         context: Context,
         next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
-        try await requireAny(of: [.groups(groups)], request: request, context: context, next: next)
+        try await requirement.pass(request, context: context, next: next)
     }
 }
 
@@ -48,7 +51,7 @@ public struct RequireGroup<Context: RealmRequestContext>: RouterMiddleware {
 ///
 /// Other users get 403.
 public struct RequireRole<Context: RealmRequestContext>: RouterMiddleware {
-    private let roles: [Role]
+    private let requirement: RouteRequirement
 
     /// Creates middleware that allows users who have at least one of the roles.
     ///
@@ -63,7 +66,7 @@ public struct RequireRole<Context: RealmRequestContext>: RouterMiddleware {
             guard let known else { throw UnknownRole(name: name) }
             roles.append(known)
         }
-        self.roles = roles
+        requirement = RouteRequirement(.roles(roles))
     }
 
     /// Passes on the request of a user with one of the roles.
@@ -72,7 +75,7 @@ public struct RequireRole<Context: RealmRequestContext>: RouterMiddleware {
         context: Context,
         next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
-        try await requireAny(of: [.roles(roles)], request: request, context: context, next: next)
+        try await requirement.pass(request, context: context, next: next)
     }
 }
 
@@ -85,28 +88,38 @@ public struct UnknownRole: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String { "realms.conf has no role \(name)" }
 }
 
-/// Passes on a request if its user meets one of the requirements, and denies any other request.
-private func requireAny<Context: RealmRequestContext>(
-    of requirements: [ProtectRule.Requirement],
-    request: Request,
-    context: Context,
-    next: @concurrent (Request, Context) async throws -> Response
-) async throws -> Response {
-    switch context.identity.result {
-    case .user(let user, let routeGuard):
-        guard user.meets(requirements) else {
-            RequestLog(logger: context.logger).logRefusal(
-                of: request,
-                requiring: requirements,
-                user: user.user,
-                address: context.identity.peer
-            )
-            return routeGuard.rejection(of: user).response(to: request)
+/// The requirement of a route, whose check is made once.
+private struct RouteRequirement: Sendable {
+    private let requirement: ProtectRule.Requirement
+    private let isMet: @Sendable (SignedInUser) -> Bool
+
+    init(_ requirement: ProtectRule.Requirement) {
+        self.requirement = requirement
+        isMet = requirement.check
+    }
+
+    /// Passes on a request if its user meets the requirement, and denies any other request.
+    func pass<Context: RealmRequestContext>(
+        _ request: Request,
+        context: Context,
+        next: @concurrent (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        switch context.identity.result {
+        case .user(let user, let routeGuard):
+            guard isMet(user.user) else {
+                RequestLog(logger: context.logger).logRefusal(
+                    of: request,
+                    requiring: [requirement],
+                    user: user.user,
+                    address: context.identity.peer
+                )
+                return routeGuard.rejection(of: user).response(to: request)
+            }
+            return try await next(request, context)
+        case .anonymous(let rejection): return rejection.response(to: request)
+        case .notChecked:
+            context.logger.error("request denied: its route has no RealmAuthenticator or ProtectedByRules")
+            throw RealmIdentity.notChecked
         }
-        return try await next(request, context)
-    case .anonymous(let rejection): return rejection.response(to: request)
-    case .notChecked:
-        context.logger.error("request denied: its route has no RealmAuthenticator or ProtectedByRules")
-        throw RealmIdentity.notChecked
     }
 }

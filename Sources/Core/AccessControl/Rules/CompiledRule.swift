@@ -62,11 +62,8 @@ extension ProtectRule {
 }
 
 extension ProtectRule.Requirement {
-    /// Returns whether a user meets the requirement.
-    package func isMet(by user: SignedInUser) -> Bool { check(user) }
-
-    /// The check of a user, with tables of the names.
-    fileprivate var check: @Sendable (SignedInUser) -> Bool {
+    /// Returns the check of a user, with tables of the names, which the caller keeps.
+    package var check: @Sendable (SignedInUser) -> Bool {
         switch self {
         case .any: return { _ in true }
         case .users(let names):

@@ -43,11 +43,6 @@ struct RouteGuard: Sendable {
             guard case .session(_, let token) = authentication else { return false }
             return CSRFToken.isValid(text.map { UTF8Text($0) }, for: token)
         }
-
-        /// Returns whether the user meets at least one of the requirements.
-        func meets(_ requirements: [ProtectRule.Requirement]) -> Bool {
-            requirements.contains { $0.isMet(by: user) }
-        }
     }
 
     struct Rejection: Sendable {
