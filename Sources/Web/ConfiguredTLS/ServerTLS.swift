@@ -90,30 +90,26 @@ public struct ServerTLS: Sendable {
     ) throws(ConfigurationErrors) -> (tls: ServerTLS?, warnings: [Diagnostic]) {
         let now = Int64(clock.seconds)
         let folder = settings.stateFolder.value
-        var certificate = try ServerCertificate.configured(settings, files: files)
-        let isConfigured = certificate != nil
-        if certificate == nil {
-            certificate = DevelopmentCertificate.existing(in: folder, files, now: now).map {
-                ServerCertificate($0, in: folder)
-            }
-        }
+        let configured = try ServerCertificate.configured(settings, files: files)
+        let development = configured == nil ? DevelopmentCertificate.existing(in: folder, files, now: now) : nil
+        let known = configured ?? development.map { ServerCertificate($0, in: folder) }
         // Without one, the other settings are checked with a temporary certificate.
         let problem = "the development certificate cannot be created: "
         let used = try settings.stateFolder.reporting(problem) { () throws(OpenSSLError) in
-            if let certificate {
-                certificate
+            if let known {
+                known
             } else {
                 ServerCertificate(try DevelopmentCertificate.temporary(now: now), in: folder)
             }
         }
         let tls = try ServerTLS(settings, files, used, ["http/1.1"], clock, earlier: nil)
-        let checked = (isConfigured ? [used] : []) + tls.hostCertificates
-        let places = (isConfigured ? [settings.tls.files].compactMap(\.self) : []) + settings.tls.hosts.map(\.files)
-        for (place, known) in zip(places, checked) where known.identity.leaf.notAfter < now {
-            let text = ExpiringCertificates.warning(known.identity.leaf, "in \(known.file)", at: clock)
+        let places = [settings.tls.files].compactMap(\.self) + settings.tls.hosts.map(\.files)
+        for (place, checked) in zip(places, [configured].compactMap(\.self) + tls.hostCertificates)
+        where checked.identity.leaf.notAfter < now {
+            let text = ExpiringCertificates.warning(checked.identity.leaf, "in \(checked.file)", at: clock)
             throw place.certificate.errors(text ?? "the certificate has expired")
         }
-        return (certificate == nil ? nil : tls, tls.warnings)
+        return (known == nil ? nil : tls, tls.warnings)
     }
 
     private static func certificate(
