@@ -371,6 +371,37 @@ struct WebSessionTests {
         #expect(try await !people.gatehouse("sessions", "list").output.contains("bob"))
     }
 
+    @Test func `a message to a realm reaches the users of the realm only`() async throws {
+        #expect(try await people.add("ann").status == 0)
+        for name in ["otto", "olga"] { #expect(try await people.add(name, "--realm", "others").status == 0) }
+        let server = try await RunningServer(in: people.folder)
+        #expect(try await begin("ann", server) == 201)
+        for name in ["otto", "olga"] { #expect(try await begin(name, server, realm: "others") == 201) }
+        for (selection, output) in [
+            (["--realm", "others"], "2 sessions will get the message\n"),
+            (["--realm", "people"], "1 session will get the message\n"),
+            (["--realm", "others", "--user", "otto"], "1 session will get the message\n"),
+        ] {
+            let sent = try await Program.run(
+                Program.built("gatehouse"),
+                ["sessions", "message"] + selection + ["Maintenance at noon"],
+                in: people.folder.url
+            )
+            #expect(sent.status == 0 && sent.output == output, "\(selection) \(sent)")
+        }
+        let list = try await people.gatehouse("sessions", "list")
+        let id = String(try #require(list.output.split(separator: "\n").last).prefix(22))
+        for words in [["--all", "Maintenance at noon"], ["--", id, "Maintenance at noon"]] {
+            let refused = try await Program.run(
+                Program.built("gatehouse"),
+                ["sessions", "message", "--realm", "others"] + words,
+                in: people.folder.url
+            )
+            #expect(refused.status == 2 && refused.output == "", "\(words) \(refused)")
+        }
+        #expect(await server.end() == 0)
+    }
+
     @Test func `rehashing the password at the sign-in does not end the session`() async throws {
         #expect(try await people.add("ann").status == 0)
         try people.folder.write(

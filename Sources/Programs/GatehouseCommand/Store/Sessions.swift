@@ -130,13 +130,19 @@ extension GatehouseOptions {
             @Flag(help: "All sessions.") var all = false
             @Argument(
                 help:
-                    "The id of a session, as sessions list shows it, and the text. With --user or --all, only the text."
+                    """
+                    The id of a session, as sessions list shows it, and the text. With --user, --realm or --all, only \
+                    the text.
+                    """
             )
             var words: [String] = []
 
             func validate() throws {
-                guard user == nil || !all, words.count == (user == nil && !all ? 2 : 1) else {
-                    throw ValidationError("message needs a session and a text, or one of --user and --all and a text")
+                // --realm without --user selects all users of the realm.
+                let isRealm = options.realm != nil && user == nil
+                let selections = [user != nil, isRealm, all].count(where: { $0 })
+                guard selections < 2, words.count == 2 - selections else {
+                    throw ValidationError("message needs a text after one of: a session, --user, --realm, --all")
                 }
             }
 
@@ -145,6 +151,8 @@ extension GatehouseOptions {
                 let selection: SessionSelection =
                     if let user {
                         try await sessions.selection(user: user, of: options.realm)
+                    } else if let realm = options.realm {
+                        .realm(realm)
                     } else if all {
                         .all
                     } else {
