@@ -46,6 +46,16 @@ struct HTTP2RequestTests {
         #expect(frames.allSatisfy { client.hasEnded($0.stream) })
     }
 
+    @Test(arguments: ["Set-Cookie", "Remote-Token"])
+    func `a field with a secret is never put into the compression table`(name: String) throws {
+        var response = HTTPResponse(status: .ok)
+        response.headerFields[try #require(HTTPField.Name(name))] = "secret"
+        response.headerFields[.location] = "/"
+        let fields = PreparedResponse(response, body: ByteBuffer()).fields
+        #expect(fields.first { $0.name == name.lowercased() }?.indexable == .neverIndexed)
+        #expect(fields.first { $0.name == "location" }?.indexable == .indexable)
+    }
+
     /// Requests that RFC 9113 sections 8.2 and 8.3 forbid.
     static let malformed: [(String, Fields)] = [
         ("no method", Array(HTTP2Client.get().dropFirst())),
