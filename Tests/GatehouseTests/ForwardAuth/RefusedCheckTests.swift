@@ -83,6 +83,31 @@ import Testing
         #expect(!server.log.text.contains("secret"))
     }
 
+    private static let unreadURLs: [(flavour: String, fields: [String], shown: String?)] = [
+        ("nginx", ["X-Original-URL: ftp://ann:secret@npm.example/x", "X-Original-Method: GET"], nil),
+        ("nginx", ["X-Original-URL: ann:secret@npm.example/x", "X-Original-Method: GET"], nil),
+        (
+            "haproxy",
+            [
+                "X-Forwarded-Method: GET", "X-Forwarded-Proto: https", "X-Forwarded-Host: npm.example",
+                "X-Forwarded-Uri: http://ann:secret@npm.example/x",
+            ], "GET npm.example"
+        ),
+    ]
+
+    @Test(arguments: unreadURLs)
+    func `a URL that cannot be split is not shown if it may have a password`(
+        flavour: String,
+        fields: [String],
+        shown: String?
+    ) async throws {
+        let answer = try await client.send("GET", "/auth/\(flavour)", fields + ["X-Forwarded-For: 192.0.2.7"])
+        #expect(answer.status == 403)
+        #expect(!answer.body.contains("ann:") && !answer.body.contains("secret"), "\(answer.body)")
+        #expect(!server.log.text.contains("ann:") && !server.log.text.contains("secret"), "\(line)")
+        #expect(try entry()[.original]?.string == shown, "\(line)")
+    }
+
     @Test func `a check of a peer that is no proxy names the request in the log only`() async throws {
         let stranger = TestClient(server, from: "192.0.2.9")
         let answer = try await stranger.check("nginx", at: "npm.example", "/x")

@@ -182,7 +182,8 @@ extension OriginalRequest.Description {
     /// Returns what the description states, also if it is not valid; nil if it states no host and no path.
     func claim(from proxy: ForwardAuthProxy) -> Claim? {
         func first(_ name: StaticString) -> String { values(name).first?.string ?? "" }
-        let (claimed, host, target): (String, String, String)
+        let (claimed, host): (String, String)
+        var target: String
         switch proxy {
         case .nginx:
             let text = first("x-original-url")
@@ -195,7 +196,8 @@ extension OriginalRequest.Description {
             (claimed, host) = (method, self.host ?? "")
             target = String(self.target.utf8.dropFirst(prefix.utf8.count)) ?? ""
         }
-        // The text before an @ may be a password.
+        // The text before an @ may be a password, also in a URL that was not split.
+        if target.utf8.first != UInt8(ascii: "/"), target.utf8.contains(UInt8(ascii: "@")) { target = "" }
         let parts = host.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
         let name = parts.last ?? host.utf8[...]
         let place = Self.printable(name, maximum: 256) + Self.printable(target.utf8[...], maximum: 256)
