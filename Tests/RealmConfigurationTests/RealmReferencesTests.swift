@@ -105,6 +105,16 @@ struct RealmReferencesTests {
         #expect(Self.folder(text).diagnostics() == ["etc/realms.conf:" + diagnostic])
     }
 
+    @Test func `a realm that is named twice is not linked a second time`() {
+        let folder = Self.folder("realm p { class AggregateRealm; authentication accounts; authorization p p; }")
+        #expect(
+            folder.diagnostics() == [
+                "etc/realms.conf:4:72: error: realm p would use itself | the references are p -> p",
+                "etc/realms.conf:4:74: error: p occurs twice in authorization",
+            ]
+        )
+    }
+
     @Test func `a realm may be named before it is declared, and is created once`() throws {
         let configuration = try Self.folder(
             """

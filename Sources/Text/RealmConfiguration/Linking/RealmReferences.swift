@@ -57,7 +57,10 @@ final class RealmReferences {
             guard let name = builder.knownName(word, as: "realm", among: declarations.map(\.name)),
                 let index = declarations.firstIndex(where: { $0.name == name })
             else { continue }
-            if names.contains(name) { builder.error(at: word.range, "\(name) occurs twice in \(property)") }
+            guard !names.contains(name) else {
+                builder.error(at: word.range, "\(name) occurs twice in \(property)")
+                continue
+            }
             names.append(name)
             guard closesNoCircle(index, at: word) else { continue }
             if path.count < Self.maximumDepth {
