@@ -40,6 +40,11 @@ struct ServerUsers {
 
     func has(_ name: String) -> Bool { !values(name).isEmpty }
 
+    /// Returns whether a property is true, in any of the spellings that realms.conf accepts.
+    func isOn(_ name: String) -> Bool {
+        values(name).contains { ["true", "yes", "on", "1"].contains($0.lowercased()) }
+    }
+
     /// The login context and the realm, as realms.conf has them.
     var text: String {
         let secret: String? =
@@ -62,6 +67,15 @@ struct ServerUsers {
 
     private static func quoted(_ value: String) -> String {
         "\"" + value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+    }
+
+    /// Returns whether the connection to a directory leaves this machine and begins without TLS, as `LDAPRealm` decides.
+    static func needsStartTLS(_ url: String) -> Bool {
+        let scheme = "ldap://"
+        guard url.lowercased().hasPrefix(scheme) else { return false }
+        let place = url.dropFirst(scheme.count)
+        let host = place.first == "[" ? place.dropFirst().prefix { $0 != "]" } : place.prefix { $0 != ":" && $0 != "/" }
+        return !["localhost", "ip6-localhost"].contains(host.lowercased()) && NetworkAddress(host)?.isLoopback != true
     }
 
     mutating func add(_ arguments: [String]) throws {
@@ -158,12 +172,15 @@ struct RealmQuestion {
     }
 
     /// Returns the values that an answer stands for.
-    fileprivate func values(_ answer: String) throws -> [String] {
-        guard !answer.isEmpty else { throw CommandError(.usage, "this question needs an answer") }
+    func values(_ answer: String) throws -> [String] {
+        let isNone = answer == "none" || answer == "false"
+        guard !answer.isEmpty, !isNone || standard == "none" || !choices.isEmpty else {
+            throw CommandError(.usage, "this question needs an answer")
+        }
         guard choices.isEmpty || choices.contains(answer) else {
             throw CommandError(.usage, "the answer is one of: \(choices.joined(separator: ", "))")
         }
-        guard answer != "none", answer != "false" else { return [] }
+        guard !isNone else { return [] }
         let parts = property == "directory" ? answer.split(separator: " ").map(String.init) : [answer]
         return try parts.map { part in try ServerUsers.value(part, of: property) }
     }
@@ -200,12 +217,10 @@ extension RealmQuestion {
     fileprivate static var ofDirectory: [RealmQuestion] {
         // The groups of Active Directory are those that the entry of the user names.
         let hasGroups: (ServerUsers) -> Bool = { users in
-            !users.has("group-source") && users.values("active-directory") != ["true"]
+            !users.has("group-source") && !users.isOn("active-directory")
         }
         let isPlain: (ServerUsers) -> Bool = { users in
-            users.values("directory").contains { url in
-                url.hasPrefix("ldap:") && !["127.", "[::1]", "localhost"].contains { url.hasPrefix("ldap://\($0)") }
-            }
+            users.values("directory").contains { ServerUsers.needsStartTLS($0) }
         }
         return [
             RealmQuestion(
@@ -220,7 +235,7 @@ extension RealmQuestion {
                 isAsked: isPlain
             ),
             RealmQuestion("ca-file", text: authority, standard: "none") { users in
-                users.has("start-tls") || users.values("directory").contains { $0.hasPrefix("ldaps:") }
+                users.isOn("start-tls") || users.values("directory").contains { $0.hasPrefix("ldaps:") }
             },
             RealmQuestion("base-dn", text: "Below which entry are the users? (such as ou=people,dc=example,dc=org)"),
             RealmQuestion(
