@@ -281,6 +281,16 @@ struct SettingsTests {
         }
     }
 
+    @Test(arguments: [
+        "localityName", "stateOrProvinceName", "pagerTelephoneNumber", "2.5.4.13", "2.16.840.1.113730.3.1.241",
+    ])
+    func `other names and numbers of these attributes give the warning, too`(attribute: String) throws {
+        let words = Self.words.merging(["search-filter": ["(&(uid=%s)(\(attribute)=x))"]]) { $1 }
+        let warnings = try LDAPSetup.realm(words).warnings
+        #expect(warnings.map(\.setting) == ["search-filter"])
+        #expect(warnings.first?.message.hasPrefix("the filter compares \(attribute.lowercased()), ") == true)
+    }
+
     @Test func `no mistake contains the password`() {
         let problem = Self.problem(["search-bind-password": ["a secret password"]])
         #expect(problem.map { "\($0)".contains("secret password") } == false)

@@ -11,13 +11,21 @@ internal import RealmKit
 /// which no filter compares. A directory with the rule `by self write` of OpenLDAP has no limit.
 enum WritableAttributes {
     private static let names: Set<UTF8Text> = [
-        "mail", "rfc822mailbox", "0.9.2342.19200300.100.1.3", "othermailbox", "displayname", "givenname", "gn",
-        "initials", "title", "personaltitle", "description", "info", "carlicense", "labeleduri", "labeledurl", "url",
+        "mail", "rfc822mailbox", "othermailbox", "displayname", "givenname", "gn", "initials",
+        "title", "personaltitle", "description", "info", "carlicense", "labeleduri", "labeledurl", "url",
         "preferredlanguage", "preferreddeliverymethod", "telephonenumber", "mobile", "mobiletelephonenumber", "pager",
-        "homephone", "hometelephonenumber", "ipphone", "facsimiletelephonenumber", "fax", "telexnumber",
-        "homepostaladdress", "postaladdress", "postalcode", "postofficebox", "registeredaddress", "roomnumber",
-        "physicaldeliveryofficename", "street", "streetaddress", "st", "l", "secretary", "assistant", "seealso",
-        "gecos", "loginshell", "x500uniqueidentifier",
+        "pagertelephonenumber", "homephone", "hometelephonenumber", "ipphone", "facsimiletelephonenumber", "fax",
+        "telexnumber", "homepostaladdress", "postaladdress", "postalcode", "postofficebox", "registeredaddress",
+        "roomnumber", "physicaldeliveryofficename", "street", "streetaddress", "st", "stateorprovincename", "l",
+        "localityname", "secretary", "assistant", "seealso", "gecos", "loginshell", "x500uniqueidentifier",
+        // The same attributes by their numbers (RFC 4519, 4524, 2798 and others).
+        "0.9.2342.19200300.100.1.3", "0.9.2342.19200300.100.1.4", "0.9.2342.19200300.100.1.6",
+        "0.9.2342.19200300.100.1.20", "0.9.2342.19200300.100.1.21", "0.9.2342.19200300.100.1.22",
+        "0.9.2342.19200300.100.1.39", "0.9.2342.19200300.100.1.40", "0.9.2342.19200300.100.1.41",
+        "0.9.2342.19200300.100.1.42", "1.3.6.1.1.1.1.2", "1.3.6.1.1.1.1.4", "1.3.6.1.4.1.250.1.57",
+        "2.16.840.1.113730.3.1.1", "2.16.840.1.113730.3.1.39", "2.16.840.1.113730.3.1.241", "2.5.4.7", "2.5.4.8",
+        "2.5.4.9", "2.5.4.12", "2.5.4.13", "2.5.4.16", "2.5.4.17", "2.5.4.18", "2.5.4.19", "2.5.4.20", "2.5.4.21",
+        "2.5.4.23", "2.5.4.26", "2.5.4.28", "2.5.4.34", "2.5.4.42", "2.5.4.43", "2.5.4.45",
     ]
 
     static func contains(_ name: String) -> Bool { names.contains(UTF8Text(name)) }
