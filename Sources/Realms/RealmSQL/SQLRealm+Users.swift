@@ -19,7 +19,8 @@ extension SQLRealm: UserListingRealm {
     ///
     /// - Parameter name: The user's name.
     /// - Returns: The record; nil if there is no such user.
-    /// - Throws: ``RealmError`` of code `unavailable`.
+    /// - Throws: ``RealmError`` of code `unavailable` or `overloaded`; `invalidOperation` if the name of the user in the
+    ///   database is no valid user name.
     public func user(_ name: Username) async throws(RealmError) -> UserRecord? {
         let found = try await lookUp(name)
         guard let account = found.account else { return nil }
