@@ -67,4 +67,14 @@ import Testing
         let bad = configuration
         #expect(throws: OpenSSLError(.invalidConfiguration, context: "")) { try TLSContext(bad) }
     }
+
+    @Test func `a text that some version of OpenSSL reads as a list of groups is no group`() {
+        for name in ["X25519", "P-256", "secp384r1"] { #expect(TLSParameters.knows(group: name), "\(name)") }
+        for name in [
+            "", "-", "X25519:P-256", "X25519/P-256", "?X25519", "*X25519", "-X25519", "?*X25519", "DEFAULT", "default",
+            " X25519", "X25519 ", "X25519,P-256",
+        ] {
+            #expect(!TLSParameters.knows(group: name), "\(name)")
+        }
+    }
 }

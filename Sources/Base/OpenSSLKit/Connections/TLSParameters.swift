@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Bytes
 internal import COpenSSL
 
 /// The cipher suites and groups that a client offers or a server accepts, by OpenSSL's names.
@@ -58,8 +59,11 @@ public struct TLSParameters: Sendable, Hashable {
 
     /// Returns whether OpenSSL knows a group by this name.
     public static func knows(group name: String) -> Bool {
-        // OpenSSL would read a name with a colon as a list.
-        unsafe !name.isEmpty && !name.utf8.contains(UInt8(ascii: ":"))
+        // OpenSSL reads other texts as lists, from version 3.5 also "X25519/P-256", "?X25519", "*X25519" and "DEFAULT".
+        let isName =
+            !name.isEmpty && name.utf8.first != UInt8(ascii: "-") && name.lowercased() != "default"
+            && name.utf8.allSatisfy { ASCII.isLetterOrDigit($0) || "-_".utf8.contains($0) }
+        return unsafe isName
             && probe { context in unsafe gatehouse_SSL_CTX_set1_groups_list(context, name) == 1 }
     }
 
