@@ -56,6 +56,26 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [
+            ("$y$k15$", "the flavor is not supported"), ("$y$015$", "the flavor is not supported"),
+            ("$y$.15/.$", "the parameters do not fit together: flavor 0 has no t"),
+            ("$y$j15.C$", "the parameters do not fit together: N must be at least 4 times p"),
+            ("$y$j15.1$", "the parameters do not fit together: N must be at least 4 times p"),
+            ("$gy$j15.1$", "the parameters do not fit together: N must be at least 4 times p"),
+            ("$y$j15.0$", nil), ("$y$.15.C$", nil), ("$y$/15/.$", nil),
+        ] as [(String, String?)]
+    )
+    func `parameters of yescrypt that do not fit together are named`(setting: String, fault: String?) {
+        let stored = setting + "abcd$" + String(repeating: ".", count: 43)
+        do {
+            _ = try PasswordFormats.read(stored)
+            #expect(fault == nil)
+        } catch {
+            #expect("\(error)".hasSuffix(": \(fault ?? "")"), "\(error)")
+        }
+    }
+
     /// Dovecot encodes digests in Base64 or hexadecimal digits, and any text if the name has a suffix.
     @Test(arguments: [
         "{PLAIN-MD5}098f6bcd4621d373cade4e832627b4f6", "{LDAP-MD5}098F6BCD4621D373CADE4E832627B4F6",

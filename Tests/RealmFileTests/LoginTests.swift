@@ -66,7 +66,7 @@ struct LoginTests {
 
     /// The parameters of each hash are within the bounds, but libxcrypt does not accept them together.
     @Test(arguments: [
-        "$y$j.T$abcdefgh$" + String(repeating: "a", count: 43), "$gy$j..$abcdefgh$" + String(repeating: "a", count: 43),
+        "$y$/.T$abcdefgh$" + String(repeating: "a", count: 43), "$gy$...$abcdefgh$" + String(repeating: "a", count: 43),
     ])
     func `a hash that crypt(3) does not accept refuses its user, and nobody else`(hash: String) async throws {
         let realm = try realm("ann;\(KnownHashes.ssha);users\nodd;\(hash);users\n", ["rehash": .boolean(false)])

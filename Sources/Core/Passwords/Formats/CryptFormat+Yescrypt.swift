@@ -21,8 +21,11 @@ extension CryptFormat {
                 throw fields.fault("the parameters cannot be read")
             }
         }
-        guard Self.flavors.contains(flavor), t == 0 || flavor > 0, flavor < 2 || 1 << min(logN, 24) > p else {
-            throw fields.fault("the flavour is not supported")
+        guard Self.flavors.contains(flavor) else { throw fields.fault("the flavor is not supported") }
+        guard t == 0 || flavor > 0 else { throw fields.fault("the parameters do not fit together: flavor 0 has no t") }
+        // libxcrypt computes yescrypt in p parts of N / p blocks, at least 4.
+        guard flavor < 2 || 1 << min(logN, 24) >= 4 * p else {
+            throw fields.fault("the parameters do not fit together: N must be at least 4 times p")
         }
         guard (1...24).contains(logN), (1...256).contains(r), (1...64).contains(p), (0...64).contains(t),
             128 * r << logN <= Scrypt.Parameters.maximumMemory,
@@ -47,7 +50,7 @@ extension CryptFormat {
         )
     }
 
-    /// The flavours that libxcrypt computes: 0 is scrypt, 1 adds the parameter t, and 47, written as `j`, is yescrypt.
+    /// The flavors that libxcrypt computes: 0 is scrypt, 1 adds the parameter t, and 47, written as `j`, is yescrypt.
     private static let flavors = [0, 1, 47]
 
     /// `$7$`, then N in one character, r and p in five characters each, the salt, and the hash.
