@@ -21,6 +21,16 @@ import Testing
         }
     }
 
+    @Test func `the exit status is 0 if only a warning cannot be written`() async throws {
+        let people = try People(People.configuration(passwords: "hash bcrypt cost=6;"))
+        #expect(try await people.gatehouse("user", "add", "--no-password", "ann").status == 0)
+        let list = try await people.gatehouse("user", "list")
+        #expect(list.errors.contains("warning"), "\(list)")
+        let shell = try #require(Program.system("sh"))
+        let command = "'\(Program.built("gatehouse").path)' user list 2> /dev/full"
+        #expect(try await Program.run(shell, ["-c", command], in: people.folder.url) == (0, list.output, ""))
+    }
+
     @Test func `an account whose last day is over is listed as expired, and a disabled account as disabled`()
         async throws
     {

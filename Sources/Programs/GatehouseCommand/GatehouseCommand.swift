@@ -95,11 +95,13 @@ public enum GatehouseCommand {
         print(DiagnosticColors.standardError(Printable.text(warning.rendered)), on: STDERR_FILENO)
     }
 
-    /// True if output of the command could not be written.
+    /// True if standard output could not be written.
     private static let hasLostOutput = Atomic(false)
 
     /// Writes a line, and blocks while the reader of the stream does not read; a server must not, and has ``LineWriter``.
     static func print(_ text: String, on descriptor: Int32 = STDOUT_FILENO) {
-        if !Output.write(text, to: descriptor) { hasLostOutput.store(true, ordering: .relaxed) }
+        if !Output.write(text, to: descriptor), descriptor == STDOUT_FILENO {
+            hasLostOutput.store(true, ordering: .relaxed)
+        }
     }
 }
