@@ -69,7 +69,7 @@ struct ServerUsers {
         "\"" + value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
     }
 
-    /// Returns whether the connection to a directory leaves this machine and begins without TLS, as `LDAPRealm` decides.
+    /// Returns whether the connection to a directory leaves this machine without TLS, as `LDAPRealm` decides.
     static func needsStartTLS(_ url: String) -> Bool {
         let scheme = "ldap://"
         guard url.lowercased().hasPrefix(scheme) else { return false }
