@@ -23,16 +23,22 @@
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
     }
 
+    /// Returns the bytes of a text of digits in upper or lower case; nil if it has another character or an odd number of
+    /// digits.
+    package static func decode(_ text: some StringProtocol) -> [UInt8]? { decode(text, digit: value) }
+
     /// Returns the bytes of a text of lower-case digits; nil if it has another character or an odd number of digits.
     package static func decodeLowercase(_ text: some StringProtocol) -> [UInt8]? {
+        decode(text, digit: lowercaseValue)
+    }
+
+    private static func decode(_ text: some StringProtocol, digit: (UInt8) -> UInt8?) -> [UInt8]? {
         let digits = Array(text.utf8)
         guard digits.count % 2 == 0 else { return nil }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(digits.count / 2)
         for index in stride(from: 0, to: digits.count, by: 2) {
-            guard let high = lowercaseValue(of: digits[index]), let low = lowercaseValue(of: digits[index + 1]) else {
-                return nil
-            }
+            guard let high = digit(digits[index]), let low = digit(digits[index + 1]) else { return nil }
             bytes.append(high << 4 | low)
         }
         return bytes

@@ -61,7 +61,7 @@ package struct DigestColumn: Sendable, Hashable {
             }
             return StoredPassword(text: stored, hash: PasswordHash(algorithm: try SaltedDigest.clearText(stored)))
         }
-        let bytes = encoding == .hexadecimal ? Self.hexadecimal(stored) : Self.base64(stored)
+        let bytes = encoding == .hexadecimal ? Hexadecimal.decode(stored) : Self.base64(stored)
         guard let bytes, bytes.count == function.byteCount else {
             throw BadHash(
                 "the stored password is not a digest of \(function.byteCount) bytes (\(function.rawValue), "
@@ -73,13 +73,6 @@ package struct DigestColumn: Sendable, Hashable {
 
     private func digest(_ bytes: [UInt8], by function: HashFunction) -> SaltedDigest {
         SaltedDigest(function: function, salt: [], storedHash: bytes)
-    }
-
-    /// Decodes hexadecimal digits in upper or lower case; returns nil for any other text.
-    static func hexadecimal(_ text: some StringProtocol) -> [UInt8]? {
-        let digits = Array(text.utf8)
-        guard digits.count % 2 == 0, digits.allSatisfy({ Hexadecimal.value(of: $0) != nil }) else { return nil }
-        return Hexadecimal.decodeLowercase(text.lowercased())
     }
 
     private static func base64(_ text: String) -> [UInt8]? {

@@ -29,7 +29,7 @@ struct SchemeText {
         guard let dot = name.lastIndex(of: ".") else { return nil }
         let (scheme, bytes): (Substring, [UInt8]?)
         switch name[dot...].uppercased() {
-        case ".HEX": (scheme, bytes) = (name[..<dot], DigestColumn.hexadecimal(rest))
+        case ".HEX": (scheme, bytes) = (name[..<dot], Hexadecimal.decode(rest))
         case ".B64", ".BASE64": (scheme, bytes) = (name[..<dot], Base64.padded.decode(rest))
         case _: return nil
         }
@@ -129,7 +129,7 @@ enum LDAPFormat: PasswordFormat {
     ) throws(BadHash) -> SaltedDigest {
         let count = function.byteCount
         let isHexadecimal = !isSalted && fields[0].utf8.count == 2 * count
-        let decoded = isHexadecimal ? DigestColumn.hexadecimal(fields[0]) : Base64.padded.decode(fields[0])
+        let decoded = isHexadecimal ? Hexadecimal.decode(fields[0]) : Base64.padded.decode(fields[0])
         guard let bytes = decoded else {
             throw fields.fault("the digest is not valid \(isHexadecimal ? "hexadecimal" : "Base64")")
         }
