@@ -4,8 +4,8 @@ extension BoundRealm {
     /// Evaluates the realm's stack, or repeats an accepted login from the cache, and adds the groups of the realm.
     ///
     /// The cache is used only if the realm has ``CacheTimes``, the client has presented a password, and the login may be
-    /// granted. An entry is used beyond its lifetime only if the realm is down: it cannot decide the login of an invented
-    /// user either, which the user cannot cause. A login is stored only if this password was its only credential.
+    /// granted. An expired entry is used only during an outage. To tell an outage from a failure that the user has
+    /// caused, a login of an invented user is tried. A login is stored only if this password was its only credential.
     func login(
         _ request: consuming LoginRequest,
         asking conversation: any Conversation,
@@ -35,16 +35,32 @@ extension BoundRealm {
             if report.refusal?.failure.isAboutAccount == true { entry.remove() } else { entry.refuse() }
             return report
         }
-        let limit = cacheTimes.lifetime + cacheTimes.staleTime
-        let copied = copy request
-        let isDown = { @Sendable in await self.isDown(inventing: copied) }
-        // A revocation may remove the entry during the check.
-        guard report.mayBeOutage, let age = entry.accepted?.age, age < limit, !Task.isCancelled,
-            await cache.isDown(name, check: isDown), let (login, age) = entry.accepted, age < limit, !Task.isCancelled
-        else { return report }
+        guard let (login, age) = await staleLogin(for: copy request, entry: entry, report: report, cache: cache) else {
+            return report
+        }
         cache.reportStaleUse(account(of: request.username), instead: report, age: age)
         let cause = report.steps.compactMap(\.fault).first.map { ": \($0.log)" } ?? ""
         return await repeated(login, request, note: "accepted \(Self.text(age)) ago; now it is unavailable\(cause)")
+    }
+
+    /// Returns the login of an entry that may be used although it has expired, because the realm is down; nil otherwise.
+    private func staleLogin(
+        for request: LoginRequest,
+        entry: any LoginCacheEntry,
+        report: LoginReport,
+        cache: any LoginCache
+    ) async -> (login: CachedLogin, age: Duration)? {
+        guard report.mayBeOutage, usableStale(entry) != nil, !Task.isCancelled else { return nil }
+        guard await cache.isDown(name, check: { await isDown(inventing: request) }) else { return nil }
+        // A revocation may have removed the entry during the check.
+        return Task.isCancelled ? nil : usableStale(entry)
+    }
+
+    private func usableStale(_ entry: any LoginCacheEntry) -> (login: CachedLogin, age: Duration)? {
+        guard let cacheTimes, let accepted = entry.accepted,
+            accepted.age < cacheTimes.lifetime + cacheTimes.staleTime
+        else { return nil }
+        return accepted
     }
 
     /// Evaluates the realm's stack and adds the groups of the realm.
