@@ -118,7 +118,7 @@ import Testing
             let codes: [String]?
         }
         for text in ["a\"b\\c", "-rf", "ünal 🔑", "</script>&", "x{\"y\":1}", "a'b;c|d"] {
-            let made = CheckBody.make(
+            let made = CheckRequestBody.make(
                 username: try Username(text),
                 password: Secret(utf8: text + "\u{1}\t\u{1F}\n"),
                 codes: [Secret(utf8: "\"\\"), Secret(utf8: "")],
@@ -131,7 +131,9 @@ import Testing
             #expect(decoded.codes == ["\"\\", ""] && decoded.service == "authcheck")
         }
         let ann = try Username("ann")
-        let plain = try #require(CheckBody.make(username: ann, password: Secret(utf8: "x"), codes: [], service: "s"))
+        let plain = try #require(
+            CheckRequestBody.make(username: ann, password: Secret(utf8: "x"), codes: [], service: "s")
+        )
         #expect(
             plain.withBytes { bytes in String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self) }
                 == "{\"username\":\"ann\",\"password\":\"x\",\"service\":\"s\"}"

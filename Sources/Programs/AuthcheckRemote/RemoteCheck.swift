@@ -172,11 +172,11 @@ struct RemoteCheck {
     func read<Value>(
         _ response: HTTPSResponse,
         hint: String = "",
-        _ read: (RealmAPIAnswer) throws(RealmAPIAnswer.Fault) -> Value
+        _ read: (RealmAPIResponse) throws(RealmAPIResponse.Fault) -> Value
     ) throws(Ended) -> Value {
         guard response.status == 200 else { throw unexpected(response) }
-        do throws(RealmAPIAnswer.Fault) {
-            return try read(try RealmAPIAnswer(response))
+        do throws(RealmAPIResponse.Fault) {
+            return try read(try RealmAPIResponse(response))
         } catch {
             throw Ended(.undecided, "the answer of \(url) cannot be used: \(Printable.line(error.reason))\(hint)")
         }
@@ -184,7 +184,7 @@ struct RemoteCheck {
 
     private func unexpected(_ response: HTTPSResponse) -> Ended {
         // A line feed of the server must not begin a line that looks like one of this command.
-        let reason = RealmAPIAnswer.error(in: response).map { ": \(Printable.line($0))" } ?? ""
+        let reason = RealmAPIResponse.error(in: response).map { ": \(Printable.line($0))" } ?? ""
         switch response.status {
         case 401:
             let hint = server.tokenFile == nil ? "name a token with --token-file FILE" : "the token is wrong"
@@ -214,7 +214,12 @@ struct RemoteCheck {
             return print(report(.refused(.missingCredential)))
         }
         guard
-            let body = CheckBody.make(username: username, password: password, codes: codes, service: options.service)
+            let body = CheckRequestBody.make(
+                username: username,
+                password: password,
+                codes: codes,
+                service: options.service
+            )
         else { return print(report(.refused(.unusableCredential))) }
         let response: HTTPSResponse
         do throws(HTTPSClientError) {
@@ -227,7 +232,7 @@ struct RemoteCheck {
 
     /// Returns the result of a check, if the response is a complete answer.
     func report(of response: HTTPSResponse) throws(Ended) -> RemoteReport {
-        report(try read(response) { answer throws(RealmAPIAnswer.Fault) in try answer.outcome() })
+        report(try read(response) { answer throws(RealmAPIResponse.Fault) in try answer.outcome() })
     }
 
     /// Reads the password and, with `--code` or a second line of standard input, a code; nil without a password.

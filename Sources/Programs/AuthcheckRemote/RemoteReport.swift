@@ -11,7 +11,7 @@ struct RemoteReport {
     let server: String
     let realm: String
     let user: String
-    let outcome: RealmAPIAnswer.Outcome
+    let outcome: RealmAPIResponse.Outcome
     /// The reason why the server has not answered.
     var error: String?
 
@@ -49,7 +49,7 @@ struct RemoteReport {
 }
 
 extension RemoteCheck {
-    func report(_ outcome: RealmAPIAnswer.Outcome) -> RemoteReport {
+    func report(_ outcome: RealmAPIResponse.Outcome) -> RemoteReport {
         var user = options.user ?? server.user ?? ""
         if case .accepted(let name, _, _) = outcome { user = name.text }
         return RemoteReport(server: url.description, realm: options.realm ?? "", user: user, outcome: outcome)
@@ -63,7 +63,7 @@ extension RemoteCheck {
     }
 
     /// Prints the realms of the server, unless `--quiet` is set.
-    func list(_ realms: [RealmAPIAnswer.Realm]) -> ExitStatus {
+    func list(_ realms: [RealmAPIResponse.Realm]) -> ExitStatus {
         if options.quiet { return .accepted }
         if options.json {
             let list = realms.map { ["name": .text($0.name), "auth_type": .text($0.authType)] as JSONValue }
