@@ -13,12 +13,31 @@ struct RealmAPIResponse {
         let reason: String
     }
 
-    typealias Realm = (name: String, authType: String)
-    typealias Principal = (kind: String, name: String)
+    /// A realm that the server offers to this program.
+    struct ListedRealm {
+        let name: String
+        let authType: String
+
+        fileprivate init(_ object: Element) throws(Fault) {
+            name = try object.text("name")
+            authType = try object.text("auth_type")
+        }
+    }
+
+    /// A principal of an accepted user, such as a group.
+    struct ListedPrincipal {
+        let kind: String
+        let name: String
+
+        fileprivate init(_ object: Element) throws(Fault) {
+            kind = try object.text("kind")
+            name = try object.text("name")
+        }
+    }
 
     enum Outcome {
         /// The user is accepted; the name is that of the server.
-        case accepted(Username, principals: [Principal], attributes: [String: [String]])
+        case accepted(Username, principals: [ListedPrincipal], attributes: [String: [String]])
         case refused(LoginFailure)
     }
 
@@ -33,7 +52,7 @@ struct RealmAPIResponse {
             .mapError { Fault(reason: "it is not valid JSON: \($0.description)") }.get()
     }
 
-    func realms() throws(Fault) -> [Realm] { Array(zip(try texts("realms", "name"), try texts("realms", "auth_type"))) }
+    func realms() throws(Fault) -> [ListedRealm] { try elements("realms").map(ListedRealm.init) }
 
     func outcome() throws(Fault) -> Outcome {
         let outcome = try text("outcome")
@@ -47,7 +66,7 @@ struct RealmAPIResponse {
             guard body["groups"]?.asTexts != nil else {
                 throw Fault(reason: "/groups is missing, or no array of texts")
             }
-            let principals = Array(zip(try texts("principals", "kind"), try texts("principals", "name")))
+            let principals = try elements("principals").map(ListedPrincipal.init)
             guard let attributes = body["attributes"].map(\.asLists) ?? [:] else {
                 throw Fault(reason: "/attributes/* is no member of an object, or no text")
             }
@@ -78,11 +97,23 @@ struct RealmAPIResponse {
         return text
     }
 
-    /// Returns a text of each object in an array.
-    private func texts(_ name: String, _ member: String) throws(Fault) -> [String] {
-        guard case .array(let elements)? = body[name], elements.allSatisfy({ $0[member]?.asText != nil }) else {
-            throw Fault(reason: "/\(name)/*/\(member) is missing, or is no text")
+    private func elements(_ name: String) throws(Fault) -> [Element] {
+        guard case .array(let elements)? = body[name] else {
+            throw Fault(reason: "/\(name) is missing, or no array")
         }
-        return elements.compactMap { $0[member]?.asText }
+        return elements.map { Element(array: name, value: $0) }
+    }
+
+    /// An element of an array of objects.
+    fileprivate struct Element {
+        let array: String
+        let value: JSONValue
+
+        func text(_ member: String) throws(Fault) -> String {
+            guard let text = value[member]?.asText else {
+                throw Fault(reason: "/\(array)/*/\(member) is missing, or is no text")
+            }
+            return text
+        }
     }
 }

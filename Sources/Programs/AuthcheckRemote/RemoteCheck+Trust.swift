@@ -10,7 +10,7 @@ extension RemoteCheck {
     /// Requests the realms, after the user has decided about an unknown key.
     ///
     /// The password is requested later, so that no password is typed for a server that is not trusted.
-    mutating func realms() async throws(Ended) -> (realms: [RealmAPIResponse.Realm], trust: TLSTrust) {
+    mutating func realms() async throws(Ended) -> (realms: [RealmAPIResponse.ListedRealm], trust: TLSTrust) {
         var trust = try trust()
         var response: HTTPSResponse
         do throws(HTTPSClientError) {

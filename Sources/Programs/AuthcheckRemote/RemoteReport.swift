@@ -63,7 +63,7 @@ extension RemoteCheck {
     }
 
     /// Prints the realms of the server, unless `--quiet` is set.
-    func list(_ realms: [RealmAPIResponse.Realm]) -> ExitStatus {
+    func list(_ realms: [RealmAPIResponse.ListedRealm]) -> ExitStatus {
         if options.quiet { return .accepted }
         if options.json {
             let list = realms.map { ["name": .text($0.name), "auth_type": .text($0.authType)] as JSONValue }
