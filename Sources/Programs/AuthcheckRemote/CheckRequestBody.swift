@@ -5,9 +5,6 @@ internal import RealmKit
 
 /// The JSON body of a check, without copies of the secrets that are not wiped.
 enum CheckRequestBody {
-    /// The maximum length of a body that a server reads, in bytes; see docs/realm-api.md.
-    static let maximumBytes = 32_768
-
     /// Returns the body; nil if no server reads it: a secret is not UTF-8, or contains NUL, or the body is too long.
     static func make(username: Username, password: Secret, codes: [Secret], service: String) -> Secret? {
         let secrets = [password] + codes
@@ -23,7 +20,7 @@ enum CheckRequestBody {
             for (index, code) in codes.enumerated() { append(index == 0 ? ",\"codes\":[" : ",", code, to: &output) }
             for byte in (codes.isEmpty ? "}" : "]}").utf8 { output.append(byte) }
         }
-        return body.count <= maximumBytes ? body : nil
+        return body.count <= APIRequestBody.maximumBytes ? body : nil
     }
 
     private static func append(_ text: String, _ secret: Secret, to output: inout OutputSpan<UInt8>) {

@@ -183,6 +183,12 @@ private struct PathFinder {
     }
 }
 
+/// The bodies of requests to the realm API, the session API and the pages of a server.
+package enum APIRequestBody {
+    /// The maximum length of a body that a server reads, in bytes; see docs/realm-api.md.
+    package static let maximumBytes = 32_768
+}
+
 package enum JSONMediaType {
     /// Returns whether a `Content-Type` is JSON: `application/json` or `application/...+json` (RFC 6839 3.1).
     package static func isJSON(_ text: String) -> Bool {

@@ -11,9 +11,6 @@ struct RequestMaker: Sendable {
         case json(BodyTemplate)
     }
 
-    /// The maximum length of the body of a check by another Gatehouse, in bytes; see docs/realm-api.md.
-    static let maximumCheckBytes = 32_768
-
     let method: String
     /// True if the requests are checks by another Gatehouse.
     let isCheck: Bool
@@ -34,7 +31,7 @@ struct RequestMaker: Sendable {
             try request.addField("Authorization", prefix: "Basic ", secret: encoded)
         case .json(let template):
             guard let body = template.filled(name: name, password: password) else { return nil }
-            let isReadable = body.count <= Self.maximumCheckBytes && !password.withBytes { $0.containsNUL }
+            let isReadable = body.count <= APIRequestBody.maximumBytes && !password.withBytes { $0.containsNUL }
             guard isReadable || !isCheck else { return nil }
             request.body = body
             try request.addField("Content-Type", value: "application/json")

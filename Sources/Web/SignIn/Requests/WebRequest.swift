@@ -110,9 +110,7 @@ package struct WebRequest: Sendable {
         return end > 0 && authority.extracting(end..<authority.count).equals(port) ? end : authority.count
     }
 
-    func collectedBody() async -> ByteBuffer? { await body(Self.bodyLimit) }
-
-    static let bodyLimit = 32_768
+    func collectedBody() async -> ByteBuffer? { await body(APIRequestBody.maximumBytes) }
 }
 
 extension HTTPField.Name {
