@@ -9,7 +9,7 @@ internal import ServerConnections
 /// The properties of a ``RemoteRealm``, checked.
 struct RemoteSettings: Sendable {
     let servers: [HTTPSURL]
-    let requests: RequestMaker
+    let requests: LoginRequestTemplate
     let format: AnswerFormat
     /// True if a request is sent to the next server after a server was reached but is unavailable.
     let asksNextIfUnavailable: Bool
@@ -56,7 +56,10 @@ struct RemoteSettings: Sendable {
         return "\(address.map { "\($0.bits)" } ?? server.host):\(server.port)"
     }
 
-    private static func requests(_ properties: RealmProperties, isGatehouse: Bool) throws(BadRealm) -> RequestMaker {
+    private static func requests(
+        _ properties: RealmProperties,
+        isGatehouse: Bool
+    ) throws(BadRealm) -> LoginRequestTemplate {
         let kind = try properties.optional("credentials")
         let template = try properties.optional("body-template")
         let isJSON = isGatehouse || kind.map { $0.hasBytes(of: "json") } ?? (template != nil)
@@ -68,12 +71,13 @@ struct RemoteSettings: Sendable {
         let method = try properties.optional("method") ?? (isJSON ? "POST" : "GET")
         guard !isJSON || method != "GET" else { throw BadRealm("must be POST for credentials json", setting: "method") }
         let fields = try fields(properties)
-        let credentials = try properties.reading("body-template") { () throws(BadValue) -> RequestMaker.Credentials in
-            isJSON ? .json(try BodyTemplate(template ?? #"{"username":"%u","password":"%p"}"#)) : .basic
-        }
-        return RequestMaker(
+        let credentials: LoginRequestTemplate.Credentials =
+            try properties.reading("body-template") { () throws(BadValue) in
+                isJSON ? .json(try BodyTemplate(template ?? #"{"username":"%u","password":"%p"}"#)) : .basic
+            }
+        return LoginRequestTemplate(
             method: method,
-            isCheck: isGatehouse,
+            isRealmAPI: isGatehouse,
             credentials: credentials,
             fields: fields,
             token: token

@@ -4,7 +4,8 @@ internal import Bytes
 internal import HTTPSClient
 internal import RealmKit
 
-struct RequestMaker: Sendable {
+/// The requests for logins at a service: the parts that the settings give, to which a user name and a password are added.
+struct LoginRequestTemplate: Sendable {
     enum Credentials: Sendable {
         /// The field `Authorization` with the scheme Basic (RFC 7617).
         case basic
@@ -12,8 +13,8 @@ struct RequestMaker: Sendable {
     }
 
     let method: String
-    /// True if the requests are checks by another Gatehouse.
-    let isCheck: Bool
+    /// True if another Gatehouse checks the logins by its realm API.
+    let isRealmAPI: Bool
     let credentials: Credentials
     let fields: [(name: String, value: String)]
     let token: Secret?
@@ -32,7 +33,7 @@ struct RequestMaker: Sendable {
         case .json(let template):
             guard let body = template.filled(name: name, password: password) else { return nil }
             let isReadable = body.count <= APIRequestBody.maximumBytes && !password.withBytes { $0.containsNUL }
-            guard isReadable || !isCheck else { return nil }
+            guard isReadable || !isRealmAPI else { return nil }
             request.body = body
             try request.addField("Content-Type", value: "application/json")
         }
