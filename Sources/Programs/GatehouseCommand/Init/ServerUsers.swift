@@ -40,11 +40,6 @@ struct ServerUsers {
 
     func has(_ name: String) -> Bool { !values(name).isEmpty }
 
-    /// Returns whether a property is true, in any of the spellings that realms.conf accepts.
-    func isOn(_ name: String) -> Bool {
-        values(name).contains { ["true", "yes", "on", "1"].contains($0.lowercased()) }
-    }
-
     /// The login context and the realm, as realms.conf has them.
     var text: String {
         let secret: String? =
@@ -67,15 +62,6 @@ struct ServerUsers {
 
     private static func quoted(_ value: String) -> String {
         "\"" + value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
-    }
-
-    /// Returns whether the connection to a directory leaves this machine without TLS, as `LDAPRealm` decides.
-    static func needsStartTLS(_ url: String) -> Bool {
-        let scheme = "ldap://"
-        guard url.lowercased().hasPrefix(scheme) else { return false }
-        let place = url.dropFirst(scheme.count)
-        let host = place.first == "[" ? place.dropFirst().prefix { $0 != "]" } : place.prefix { $0 != ":" && $0 != "/" }
-        return !["localhost", "ip6-localhost"].contains(host.lowercased()) && NetworkAddress(host)?.isLoopback != true
     }
 
     mutating func add(_ arguments: [String]) throws {
@@ -105,7 +91,7 @@ struct ServerUsers {
     }
 
     /// Returns a value for realms.conf; a relative path becomes an absolute one.
-    fileprivate static func value(_ text: String, of name: String) throws -> String {
+    static func value(_ text: String, of name: String) throws -> String {
         guard Printable.line(text) == text else {
             throw CommandError(.usage, "\(Printable.line(text)): a value must not contain control characters")
         }
@@ -140,52 +126,6 @@ struct ServerUsers {
     }
 }
 
-/// A question about a property of the realm.
-struct RealmQuestion {
-    let property: String
-    let text: String
-    /// The default; `none` for no value, and empty if an answer is needed.
-    let standard: String
-    /// The only valid answers; empty if any text is one.
-    let choices: [String]
-    let isAsked: (ServerUsers) -> Bool
-
-    init(
-        _ property: String,
-        text: String,
-        standard: String = "",
-        choices: [String] = [],
-        isAsked: @escaping (ServerUsers) -> Bool = { _ in true }
-    ) {
-        (self.property, self.text, self.standard) = (property, text, standard)
-        (self.choices, self.isAsked) = (choices, isAsked)
-    }
-
-    /// The question with the earlier answer, if there is one, as its default.
-    ///
-    /// A text that is no distinguished name is not shown again as the account: it may be the password.
-    fileprivate func asked(after earlier: ServerUsers?) -> InitQuestion {
-        let before = earlier?.values(property).joined(separator: " ") ?? ""
-        let mayBeSecret = property == "search-bind-dn" && !before.utf8.contains(UInt8(ascii: "="))
-        let standard = before.isEmpty || mayBeSecret ? standard : before
-        return InitQuestion(option: "--property", text: text, standard: standard)
-    }
-
-    /// Returns the values that an answer stands for.
-    func values(_ answer: String) throws -> [String] {
-        let isNone = answer == "none" || answer == "false"
-        guard !answer.isEmpty, !isNone || standard == "none" || !choices.isEmpty else {
-            throw CommandError(.usage, "this question needs an answer")
-        }
-        guard choices.isEmpty || choices.contains(answer) else {
-            throw CommandError(.usage, "the answer is one of: \(choices.joined(separator: ", "))")
-        }
-        guard !isNone else { return [] }
-        let parts = property == "directory" ? answer.split(separator: " ").map(String.init) : [answer]
-        return try parts.map { part in try ServerUsers.value(part, of: property) }
-    }
-}
-
 extension ServerUsers.Kind {
     /// The name of the file with a typed password, beside realms.conf.
     var secretFile: String { "\(rawValue).secret" }
@@ -209,84 +149,4 @@ extension ServerUsers.Kind {
     }
 
     var questions: [RealmQuestion] { self == .ldap ? RealmQuestion.ofDirectory : RealmQuestion.ofDatabase }
-}
-
-extension RealmQuestion {
-    private static let authority = "Which file has the authority of its certificate? (none for those of the system)"
-
-    fileprivate static var ofDirectory: [RealmQuestion] {
-        // The groups of Active Directory are those that the entry of the user names.
-        let hasGroups: (ServerUsers) -> Bool = { users in
-            !users.has("group-source") && !users.isOn("active-directory")
-        }
-        let isPlain: (ServerUsers) -> Bool = { users in
-            users.values("directory").contains { ServerUsers.needsStartTLS($0) }
-        }
-        return [
-            RealmQuestion(
-                "directory",
-                text: "Which directory? (such as ldaps://ldap.example.org; several URLs with blanks between them)"
-            ),
-            RealmQuestion(
-                "start-tls",
-                text: "Use StartTLS? (true, false)",
-                standard: "true",
-                choices: ["true", "false"],
-                isAsked: isPlain
-            ),
-            RealmQuestion("ca-file", text: authority, standard: "none") { users in
-                users.isOn("start-tls") || users.values("directory").contains { $0.hasPrefix("ldaps:") }
-            },
-            RealmQuestion("base-dn", text: "Below which entry are the users? (such as ou=people,dc=example,dc=org)"),
-            RealmQuestion(
-                "search-bind-dn",
-                text: "Which account searches for users? (its distinguished name, or none)",
-                standard: "none"
-            ) { !$0.has("user-dn-pattern") },
-            RealmQuestion(
-                "active-directory",
-                text: "Is it Active Directory or Samba? (true, false)",
-                standard: "false",
-                choices: ["true", "false"]
-            ),
-            RealmQuestion(
-                "group-base-dn",
-                text: "Below which entry are the groups? (none for the entry of the users)",
-                standard: "none",
-                isAsked: hasGroups
-            ),
-            RealmQuestion(
-                "group-search-filter",
-                text: "Which filter finds the groups of a user?",
-                standard: "(|(member=%d)(uniqueMember=%d)(memberUid=%s))",
-                isAsked: hasGroups
-            ),
-        ]
-    }
-
-    fileprivate static var ofDatabase: [RealmQuestion] {
-        let hasTable: (ServerUsers) -> Bool = { !$0.has("password-query") }
-        let table = "Which table has the groups of the users? (or none)"
-        return [
-            RealmQuestion("database", text: "Which database? (sqlite:PATH or postgresql://USER@HOST/NAME)"),
-            RealmQuestion("ca-file", text: authority, standard: "none") { users in
-                users.values("database").contains { !$0.hasPrefix("sqlite:") && !$0.contains("sslmode=disable") }
-            },
-            RealmQuestion("user-table", text: "Which table has the users?", isAsked: hasTable),
-            RealmQuestion(
-                "user-name-column",
-                text: "Which of its columns has the name of the user?",
-                isAsked: hasTable
-            ),
-            RealmQuestion(
-                "password-column",
-                text: "Which of its columns has the hash of the password?",
-                isAsked: hasTable
-            ),
-            RealmQuestion("group-table", text: table, standard: "none", isAsked: hasTable),
-            RealmQuestion("group-name-column", text: "Which of its columns has the name of the group?") {
-                $0.has("group-table")
-            },
-        ]
-    }
 }
