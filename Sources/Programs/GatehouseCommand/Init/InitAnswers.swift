@@ -15,13 +15,13 @@ struct InitAnswers {
     }
 
     /// The path that is protected.
-    var path = InitQuestion.path.standard
+    var path = InitQuestion.path.defaultAnswer
     private(set) var users = Users.new
     private(set) var proxy: ProxyFile.Proxy?
     private(set) var applications: [ProxyFile.Application] = []
     /// The host at which users sign in for all applications; nil if each has its own sign-in page.
     private(set) var signInHost: String?
-    var folder = InitQuestion.folder.standard
+    var folder = InitQuestion.folder.defaultAnswer
     /// The state folder of a server that runs as another user, as an absolute path; nil for a folder of the files.
     var state: String?
     /// The first user, or the user to look up if the users are at servers; nil for none.

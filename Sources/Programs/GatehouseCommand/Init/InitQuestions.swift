@@ -8,30 +8,30 @@ struct InitQuestion {
     let option: String
     let text: String
     /// The answer if the option is missing and nothing is asked, or if only Enter is typed.
-    var standard = ""
+    var defaultAnswer = ""
 
-    static let path = InitQuestion(option: "--protect", text: "Which path is protected?", standard: "/")
+    static let path = InitQuestion(option: "--protect", text: "Which path is protected?", defaultAnswer: "/")
     static let users = InitQuestion(
         option: "--users",
         text: "Which users? (new, pam, ldap, sql, or the path of a file of users)",
-        standard: "new"
+        defaultAnswer: "new"
     )
     static let proxy = InitQuestion(
         option: "--proxy",
         text: "Which proxy? (none, nginx, caddy, haproxy)",
-        standard: "none"
+        defaultAnswer: "none"
     )
     static let host = InitQuestion(
         option: "--host",
         text: "Which host name does the application have?",
-        standard: "app.example.com"
+        defaultAnswer: "app.example.com"
     )
     static let application = InitQuestion(
         option: "--application",
         text: "Which address does the application have?",
-        standard: "127.0.0.1:3000"
+        defaultAnswer: "127.0.0.1:3000"
     )
-    static let folder = InitQuestion(option: "--folder", text: "In which folder?", standard: ".")
+    static let folder = InitQuestion(option: "--folder", text: "In which folder?", defaultAnswer: ".")
     static let firstUser = InitQuestion(option: "--user", text: "The name of the first user? (empty for none)")
     static let lookedUpUser = InitQuestion(option: "--user", text: "The name of a user to look up? (empty for none)")
 }
@@ -69,15 +69,16 @@ struct InitQuestions {
             guard !given.isEmpty else { throw CommandError(.usage, "\(question.option) must not be empty") }
             return try read(given)
         }
-        let standard = question.standard
-        guard asks, let terminal = Terminal() else { return try read(standard) }
+        let defaultAnswer = question.defaultAnswer
+        let prompt = question.text + (defaultAnswer.isEmpty ? " " : " [\(defaultAnswer)] ")
+        guard asks, let terminal = Terminal() else { return try read(defaultAnswer) }
         while true {
-            guard let line = terminal.readLine("\(question.text)\(standard.isEmpty ? "" : " [\(standard)]") ") else {
+            guard let line = terminal.readLine(prompt) else {
                 terminal.show("\n")
                 throw Self.noAnswer
             }
             do {
-                return try read(line.isEmpty ? standard : line)
+                return try read(line.isEmpty ? defaultAnswer : line)
             } catch {
                 terminal.show(CommandError(error).message + "\n")
             }

@@ -7,7 +7,7 @@ struct RealmQuestion {
     let property: String
     let text: String
     /// The default; `none` for no value, and empty if an answer is needed.
-    let standard: String
+    let defaultAnswer: String
     /// The only valid answers; empty if any text is one.
     let choices: [String]
     let isAsked: (ServerUsers) -> Bool
@@ -15,11 +15,11 @@ struct RealmQuestion {
     init(
         _ property: String,
         text: String,
-        standard: String = "",
+        defaultAnswer: String = "",
         choices: [String] = [],
         isAsked: @escaping (ServerUsers) -> Bool = { _ in true }
     ) {
-        (self.property, self.text, self.standard) = (property, text, standard)
+        (self.property, self.text, self.defaultAnswer) = (property, text, defaultAnswer)
         (self.choices, self.isAsked) = (choices, isAsked)
     }
 
@@ -29,8 +29,8 @@ struct RealmQuestion {
     func asked(after earlier: ServerUsers?) -> InitQuestion {
         let before = earlier?.values(property).joined(separator: " ") ?? ""
         let mayBeSecret = property == "search-bind-dn" && !before.utf8.contains(UInt8(ascii: "="))
-        let standard = before.isEmpty || mayBeSecret ? standard : before
-        return InitQuestion(option: "--property", text: text, standard: standard)
+        let defaultAnswer = before.isEmpty || mayBeSecret ? defaultAnswer : before
+        return InitQuestion(option: "--property", text: text, defaultAnswer: defaultAnswer)
     }
 
     /// Returns the values that an answer stands for.
@@ -66,35 +66,35 @@ extension RealmQuestion {
             RealmQuestion(
                 "start-tls",
                 text: "Use StartTLS? (true, false)",
-                standard: "true",
+                defaultAnswer: "true",
                 choices: ["true", "false"],
                 isAsked: isPlain
             ),
-            RealmQuestion("ca-file", text: authority, standard: "none") { users in
+            RealmQuestion("ca-file", text: authority, defaultAnswer: "none") { users in
                 users.has("start-tls") || users.values("directory").contains { $0.hasPrefix("ldaps:") }
             },
             RealmQuestion("base-dn", text: "Below which entry are the users? (such as ou=people,dc=example,dc=org)"),
             RealmQuestion(
                 "search-bind-dn",
                 text: "Which account searches for users? (its distinguished name, or none)",
-                standard: "none"
+                defaultAnswer: "none"
             ) { !$0.has("user-dn-pattern") },
             RealmQuestion(
                 "active-directory",
                 text: "Is it Active Directory or Samba? (true, false)",
-                standard: "false",
+                defaultAnswer: "false",
                 choices: ["true", "false"]
             ),
             RealmQuestion(
                 "group-base-dn",
                 text: "Below which entry are the groups? (none for the entry of the users)",
-                standard: "none",
+                defaultAnswer: "none",
                 isAsked: hasGroups
             ),
             RealmQuestion(
                 "group-search-filter",
                 text: "Which filter finds the groups of a user?",
-                standard: "(|(member=%d)(uniqueMember=%d)(memberUid=%s))",
+                defaultAnswer: "(|(member=%d)(uniqueMember=%d)(memberUid=%s))",
                 isAsked: hasGroups
             ),
         ]
@@ -105,7 +105,7 @@ extension RealmQuestion {
         let table = "Which table has the groups of the users? (or none)"
         return [
             RealmQuestion("database", text: "Which database? (sqlite:PATH or postgresql://USER@HOST/NAME)"),
-            RealmQuestion("ca-file", text: authority, standard: "none") { users in
+            RealmQuestion("ca-file", text: authority, defaultAnswer: "none") { users in
                 users.values("database").contains { !$0.hasPrefix("sqlite:") && !$0.contains("sslmode=disable") }
             },
             RealmQuestion("user-table", text: "Which table has the users?", isAsked: hasTable),
@@ -119,7 +119,7 @@ extension RealmQuestion {
                 text: "Which of its columns has the hash of the password?",
                 isAsked: hasTable
             ),
-            RealmQuestion("group-table", text: table, standard: "none", isAsked: hasTable),
+            RealmQuestion("group-table", text: table, defaultAnswer: "none", isAsked: hasTable),
             RealmQuestion("group-name-column", text: "Which of its columns has the name of the group?") {
                 $0.has("group-table")
             },

@@ -110,7 +110,7 @@ struct ServerUsers {
             if !has(question.property), question.isAsked(self) {
                 wasAsked = questions.asks
                 let asked = question.asked(after: earlier)
-                if questions.asks || !asked.standard.isEmpty {
+                if questions.asks || !asked.defaultAnswer.isEmpty {
                     for value in try questions.answer(asked, read: question.values) { add(question.property, value) }
                 } else {
                     missing.append("--property \(question.property)=VALUE")
