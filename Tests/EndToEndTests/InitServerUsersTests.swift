@@ -30,7 +30,7 @@ import Testing
         try await terminal.answer("The password of the account for searches: ", "\(password)\n")
         try await terminal.answer("[false] ", "samba\n")
         try await terminal.answer("one of: true, false\nIs it Active Directory or Samba? (true, false) [false] ", "\n")
-        try await terminal.answer("the entry of the users) [none] ", "\(SlapdServer.groups)\n")
+        try await terminal.answer("the base DN of the users) [none] ", "\(SlapdServer.groups)\n")
         try await terminal.answer("[(|(member=%d)(uniqueMember=%d)(memberUid=%s))] ", "\n")
         try await terminal.answer("[ldap://ldap.example.org] ", "\(directory.url)\n")
         #expect(terminal.shown.contains("would receive passwords without encryption"), "\(terminal.shown)")

@@ -46,7 +46,7 @@ struct RealmQuestion {
 }
 
 extension RealmQuestion {
-    private static let authority = "Which file has the authority of its certificate? (none for those of the system)"
+    private static let authority = "Which CA certificate file? (none for the system's)"
 
     static var ofDirectory: [RealmQuestion] {
         // The groups of Active Directory are those that the entry of the user names.
@@ -61,7 +61,7 @@ extension RealmQuestion {
         return [
             RealmQuestion(
                 "directory",
-                text: "Which directory? (such as ldaps://ldap.example.org; several URLs with blanks between them)"
+                text: "Which LDAP server? (such as ldaps://ldap.example.org; several URLs with blanks between them)"
             ),
             RealmQuestion(
                 "start-tls",
@@ -73,10 +73,10 @@ extension RealmQuestion {
             RealmQuestion("ca-file", text: authority, defaultAnswer: "none") { users in
                 users.has("start-tls") || users.values("directory").contains { $0.hasPrefix("ldaps:") }
             },
-            RealmQuestion("base-dn", text: "Below which entry are the users? (such as ou=people,dc=example,dc=org)"),
+            RealmQuestion("base-dn", text: "Which base DN for users? (such as ou=people,dc=example,dc=org)"),
             RealmQuestion(
                 "search-bind-dn",
-                text: "Which account searches for users? (its distinguished name, or none)",
+                text: "Which bind DN for searches? (of a service account, or none)",
                 defaultAnswer: "none"
             ) { !$0.has("user-dn-pattern") },
             RealmQuestion(
@@ -87,13 +87,13 @@ extension RealmQuestion {
             ),
             RealmQuestion(
                 "group-base-dn",
-                text: "Below which entry are the groups? (none for the entry of the users)",
+                text: "Which base DN for groups? (none for the base DN of the users)",
                 defaultAnswer: "none",
                 isAsked: hasGroups
             ),
             RealmQuestion(
                 "group-search-filter",
-                text: "Which filter finds the groups of a user?",
+                text: "Which search filter for the groups of a user?",
                 defaultAnswer: "(|(member=%d)(uniqueMember=%d)(memberUid=%s))",
                 isAsked: hasGroups
             ),
