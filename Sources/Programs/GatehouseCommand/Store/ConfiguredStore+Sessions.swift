@@ -42,7 +42,7 @@ extension ConfiguredStore {
         GatehouseCommand.print("\(sessions) \(done)")
     }
 
-    /// All sessions of a user, whose name a session has as the realm spells it; nil for the default realm.
+    /// Selects the sessions of a user, by the name as the realm spells it; without a realm, of the default realm.
     func selection(user: String, of realm: String?) async throws -> SessionSelection {
         let bound = try configuration.realm(realm)
         var name = try Username(argument: user)
