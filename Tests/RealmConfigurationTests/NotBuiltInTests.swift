@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BuiltInRealms
 import RealmKit
 import Testing
 
@@ -45,5 +46,12 @@ struct NotBuiltInTests {
                     + " | build with: swift build --traits default,Moon"
             ]
         )
+    }
+
+    @Test(arguments: [OptionalRealm.ldap, .pam])
+    func `a program without a realm knows all names that a program with it knows`(realm: OptionalRealm) throws {
+        let kind = try #require(builtInRealms.first { $0.classNames.first == realm.classNames.first })
+        #expect(kind.classNames == realm.classNames)
+        #expect(kind.modules.map(\.names) == [realm.moduleNames])
     }
 }
