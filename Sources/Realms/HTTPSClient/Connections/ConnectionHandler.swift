@@ -23,7 +23,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     private let pool: ConnectionPool
     private var state: State
     private var context: ChannelHandlerContext?
-    private var encoder: RequestEncoder?
+    private var writer: RequestWriter?
     /// True if the server keeps the connection open after this response.
     private var isReusable = false
     private var head: (status: Int, fields: [(name: String, value: String)])?
@@ -45,7 +45,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
         do {
-            encoder = try context.pipeline.syncOperations.handler(type: RequestEncoder.self)
+            writer = try context.pipeline.syncOperations.handler(type: RequestWriter.self)
         } catch {
             close(.connectFailed, "\(error)")
         }
@@ -53,7 +53,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         self.context = nil
-        encoder = nil
+        writer = nil
     }
 
     // MARK: Requests
@@ -61,7 +61,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     /// Sends the request of an exchange, for which this connection may have been opened (`isAttached`); finds another
     /// connection for it if this one is closed.
     func begin(_ exchange: HTTPSExchange, isAttached: Bool = false) {
-        guard case .idle = state, let context, let encoder, context.channel.isActive else {
+        guard case .idle = state, let context, let writer, context.channel.isActive else {
             return pool.assign(exchange)
         }
         // The failure of an attached exchange closes this connection, perhaps a moment later, so no other exchange may
@@ -71,7 +71,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         state = .active(exchange)
         exchange.startTimer(on: context.eventLoop)
         (head, body, informationalCount) = (nil, [], 0)
-        encoder.request = exchange.request
+        writer.request = exchange.request
         let head = HTTPRequestHead(version: .http1_1, method: HTTPMethod(rawValue: exchange.request.method), uri: "/")
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
