@@ -74,7 +74,13 @@ struct UserLine: Sendable {
 }
 
 extension KeyFileFormat {
-    /// Reads lines of a file or of a part of it; `isContinued`, for the next part too, is true after a final backslash.
+    /// Reads all lines of a file.
+    func read(_ bytes: [UInt8], lines: [TextLine], body: (TextLine, ParsedLine) -> Void) {
+        var isContinued = false
+        read(bytes, lines: lines, isContinued: &isContinued, body: body)
+    }
+
+    /// Reads the lines of a part of a file; `isContinued` is true if the part before ended in a backslash.
     func read(_ bytes: [UInt8], lines: [TextLine], isContinued: inout Bool, body: (TextLine, ParsedLine) -> Void) {
         for line in lines {
             let content = self == .htpasswd ? bytes.trimmed(line.content) : line.content

@@ -11,8 +11,9 @@ final class UserTable: Sendable {
     let users: [FileUser]
     /// One decoy for each cost among the hashes of users that can sign in.
     let hashPerCost: [PasswordHash]
-    /// About ignored lines and other problems.
+    /// All warnings, with the ``lineWarnings``.
     let warnings: [String]
+    /// The warnings about lines that are ignored, or whose user cannot sign in.
     let lineWarnings: [String]
     private let indexByKey: [UTF8Text: Int]
     private let readOptions: ReadOptions
@@ -30,8 +31,7 @@ final class UserTable: Sendable {
         (format, readOptions) = (reader.format, reader.readOptions)
         let known = previous?.format == format ? previous : nil
         var table = TableReader(bytes: bytes, path: path, reader: reader, previous: known, warnings: lineWarnings)
-        var isContinued = false
-        format.read(bytes, lines: lines, isContinued: &isContinued) { line, read in table.add(line, read: read) }
+        format.read(bytes, lines: lines) { line, read in table.add(line, read: read) }
         (users, indexByKey, self.lineWarnings) = (table.users, table.indexByKey, table.warnings)
         var decoys: [HashCost: PasswordHash] = [:]
         for user in table.users {
