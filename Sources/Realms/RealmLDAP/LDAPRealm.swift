@@ -87,7 +87,7 @@ public struct LDAPRealm: UserListingRealm, TestableRealm {
     public init(_ properties: RealmProperties) throws(BadRealm) {
         jaasContext = try properties.jaasContext
         directory = try Directory(properties)
-        warnings = directory.settings.writableAttributes(properties)
+        warnings = directory.settings.warningsAboutWritableAttributes(properties)
     }
 
     /// Returns the groups of a user.

@@ -33,7 +33,7 @@ enum WritableAttributes {
 
 extension LDAPSettings {
     /// Returns a warning for each property with such an attribute.
-    func writableAttributes(_ properties: RealmProperties) -> [RealmWarning] {
+    func warningsAboutWritableAttributes(_ properties: RealmProperties) -> [RealmWarning] {
         let condition = ", which users can write in many directories: they can meet such a condition themselves"
         let hint = "allow only administrators to write it, or compare another attribute, such as uid or sAMAccountName"
         func warnings(_ setting: String, _ filter: FilterTemplate?, excluding name: String = "") -> [RealmWarning] {
