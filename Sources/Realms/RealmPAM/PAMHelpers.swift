@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Bytes
 internal import Glibc
 internal import HelperProcesses
 internal import PAMMessages
@@ -66,53 +65,5 @@ final class PAMHelpers: Sendable {
         let own = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
         guard let slash = own.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
         return places.lazy.map { own[...slash] + $0 }.first { unsafe access($0, X_OK) == 0 }
-    }
-}
-
-/// A login for the helper, or the change of an expired password, as the message that starts it.
-struct PAMLoginRequest: Sendable {
-    let task: PAMTask
-    let service: String
-    let user: Username
-    /// The address of the client, PAM_RHOST; nil if the login did not come over a network.
-    let host: String?
-    /// The folder of the service files; nil for the system's.
-    let folder: String?
-    /// The number that all messages of this login have.
-    let number = UInt64.random(in: .min ... .max)
-
-    var message: Secret {
-        var writer = MessageWriter(.authenticate, request: number)
-        writer.append(task.rawValue)
-        for text in [service, user.text, host ?? "", "gatehouse", folder ?? ""] { writer.append(text: text.utf8) }
-        return writer.secret
-    }
-
-    func answers(_ secrets: [Secret?]) -> Secret {
-        let capacity = secrets.reduce(8) { $0 + 5 + ($1?.count ?? 0) }
-        var writer = MessageWriter(.answers, request: number, capacity: capacity)
-        for secret in secrets {
-            writer.append(secret == nil ? 0 : 1)
-            if let secret { secret.withBytes { writer.append(text: $0) } } else { writer.append(text: [UInt8]()) }
-        }
-        return writer.secret
-    }
-
-    static func find(_ user: Username, number: UInt64) -> Secret {
-        var writer = MessageWriter(.findUser, request: number)
-        writer.append(text: user.text.utf8)
-        return writer.secret
-    }
-}
-
-extension MessageWriter {
-    /// The complete message; the writer's memory is wiped.
-    fileprivate var secret: Secret {
-        mutating get {
-            finish()
-            let secret = Secret(bytes)
-            for index in bytes.indices { bytes[index] = 0 }
-            return secret
-        }
     }
 }
