@@ -6,6 +6,7 @@ internal import PAMMessages
 internal import RealmKit
 internal import Workers
 
+/// Runs logins and look-ups in helper processes, which call libpam.
 final class PAMHelpers: Sendable {
     private let program: HelperProgram
     private let pool: HelperPool
@@ -36,9 +37,9 @@ final class PAMHelpers: Sendable {
         let owner = JobOwner(source: ClientNetwork.source(nil), account: user.caseFolded)
         let reply = try await pool.run(for: owner) { slot, call throws(HelperFault) -> PAMReply in
             let process = try slot.process(program)
-            let number = UInt64.random(in: .min ... .max)
-            try process.send(PAMLoginRequest.find(user, number: number), call: call)
-            var channel = PAMChannel(process, request: number, call: call)
+            let request = PAMLookupRequest(user: user)
+            try process.send(request.message, call: call)
+            var channel = PAMChannel(process, request: request.number, call: call)
             let reply = try channel.receive()
             try channel.finish()
             switch reply {

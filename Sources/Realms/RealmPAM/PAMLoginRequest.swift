@@ -19,7 +19,7 @@ struct PAMLoginRequest: Sendable {
         var writer = MessageWriter(.authenticate, request: number)
         writer.append(task.rawValue)
         for text in [service, user.text, host ?? "", "gatehouse", folder ?? ""] { writer.append(text: text.utf8) }
-        return writer.secret
+        return writer.takeMessage()
     }
 
     func answers(_ secrets: [Secret?]) -> Secret {
@@ -29,24 +29,29 @@ struct PAMLoginRequest: Sendable {
             writer.append(secret == nil ? 0 : 1)
             if let secret { secret.withBytes { writer.append(text: $0) } } else { writer.append(text: [UInt8]()) }
         }
-        return writer.secret
+        return writer.takeMessage()
     }
+}
 
-    static func find(_ user: Username, number: UInt64) -> Secret {
+/// A look-up of a user of the system, as the message to the helper.
+struct PAMLookupRequest: Sendable {
+    let user: Username
+    /// The number that all messages of this look-up have.
+    let number = UInt64.random(in: .min ... .max)
+
+    var message: Secret {
         var writer = MessageWriter(.findUser, request: number)
         writer.append(text: user.text.utf8)
-        return writer.secret
+        return writer.takeMessage()
     }
 }
 
 extension MessageWriter {
-    /// The complete message; the writer's memory is wiped.
-    fileprivate var secret: Secret {
-        mutating get {
-            finish()
-            let secret = Secret(bytes)
-            for index in bytes.indices { bytes[index] = 0 }
-            return secret
-        }
+    /// Completes the message, and wipes the writer's memory.
+    fileprivate mutating func takeMessage() -> Secret {
+        finish()
+        let message = Secret(bytes)
+        for index in bytes.indices { bytes[index] = 0 }
+        return message
     }
 }
