@@ -23,10 +23,11 @@ extension UInt8 {
     /// True for a continuation byte of UTF-8: any byte of a multi-byte character but the first.
     var isContinuation: Bool { self & 0xC0 == 0x80 }
     var isLineEnd: Bool { self == .lineFeed || self == .carriageReturn }
-    var isBlank: Bool { self == .space || self == .tab }
+    var isSpaceOrTab: Bool { self == .space || self == .tab }
     /// True for white space of login.conf: the space and all control characters before it.
-    var isSpace: Bool { self <= .space }
-    var isSign: Bool { self == .semicolon || self == .openBrace || self == .closeBrace }
+    var isLoginConfWhitespace: Bool { self <= .space }
+    /// True for a character that ends a statement, or begins or ends a block.
+    var isDelimiter: Bool { self == .semicolon || self == .openBrace || self == .closeBrace }
     var isDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
 
     /// True for a letter of ASCII.

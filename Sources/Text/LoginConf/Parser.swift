@@ -137,7 +137,9 @@ extension Parser {
         if let quote = nextLine.firstIndex(of: .quote), nextLine.lastIndex(of: .quote) == quote {
             token.end = quote + 1
         } else {
-            while token.end > token.start + 1, bytes[token.end - 1].isSpace || bytes[token.end - 1].isSign {
+            while token.end > token.start + 1,
+                bytes[token.end - 1].isLoginConfWhitespace || bytes[token.end - 1].isDelimiter
+            {
                 token.end -= 1
             }
             if token.end == end, end == bytes.count { diagnostics.isMuted = true }

@@ -60,7 +60,7 @@ struct Scanner {
     mutating func next() -> Token {
         while position < end {
             let byte = bytes[position]
-            if isSpace(byte) {
+            if isWhitespace(byte) {
                 position += 1
             } else if beginsLineComment {
                 while position < end, !bytes[position].isLineEnd { position += 1 }
@@ -126,15 +126,16 @@ struct Scanner {
                 isReference = true
             } else if byte == .closeBrace, isReference {
                 isReference = false
-            } else if isSpace(byte) || byte.isSign || byte == .quote || byte == .equals && language == .either {
+            } else if isWhitespace(byte) || byte.isDelimiter || byte == .quote || byte == .equals && language == .either
+            {
                 return
             }
             position += 1
         }
     }
 
-    private func isSpace(_ byte: UInt8) -> Bool {
-        language == .realmsConf ? byte.isBlank || byte.isLineEnd : byte.isSpace
+    private func isWhitespace(_ byte: UInt8) -> Bool {
+        language == .realmsConf ? byte.isSpaceOrTab || byte.isLineEnd : byte.isLoginConfWhitespace
     }
 
     private var beginsLineComment: Bool {

@@ -37,17 +37,17 @@ struct ShownPart {
         var previous = Token(kind: .semicolon, start: first, end: first)
         var isCut = false
         while case let token = scanner.next(), token.kind != .endOfFile, token.start < end {
-            let isAfterComment = bytes[previous.end..<token.start].contains { !$0.isSpace }
+            let isAfterComment = bytes[previous.end..<token.start].contains { !$0.isLoginConfWhitespace }
             if isCut || isAfterComment { range = nil }
-            let isSign = bytes[token.start].isSign
+            let isDelimiter = bytes[token.start].isDelimiter
             let isShown = mayShow(token, end: scanner.end) || shownPlace == .always && token.start >= start
-            isCut = !isShown || isSign
-            if isSign { misplacedName = nil }
+            isCut = !isShown || isDelimiter
+            if isDelimiter { misplacedName = nil }
             if isShown { range = (range?.lowerBound ?? token.start)..<token.end }
             previous = token
         }
         // A statement that begins at a place that is not shown has no part to show.
-        if shownPlace == .never, range != nil, bytes[previous.start].isSign { range = nil }
+        if shownPlace == .never, range != nil, bytes[previous.start].isDelimiter { range = nil }
     }
 
     /// Returns the end of the last `;`, `{` or `}` at the end of a line before the line of a place; nil if it is too far.
@@ -56,8 +56,8 @@ struct ShownPart {
         var isLineStart = false
         while index > 0, place - index < reach {
             let byte = bytes[index - 1]
-            if isLineStart, byte.isSign { return index }
-            if byte.isLineEnd { isLineStart = true } else if !byte.isSpace { isLineStart = false }
+            if isLineStart, byte.isDelimiter { return index }
+            if byte.isLineEnd { isLineStart = true } else if !byte.isLoginConfWhitespace { isLineStart = false }
             index -= 1
         }
         return index == 0 ? 0 : nil
@@ -81,7 +81,7 @@ struct ShownPart {
             return true
         case .value, .keyword, .name:
             if context == .value { misplacedName = token.range }
-            let isOption = bytes[token.end..<end].first { !$0.isSpace } == .equals
+            let isOption = bytes[token.end..<end].first { !$0.isLoginConfWhitespace } == .equals
             let isHarmless = names.isHarmless(word) && (isOption || context == .keyword)
             context = isHarmless ? (isOption ? .optionValue : .value) : .name
             return names.mayQuote(word)
@@ -104,18 +104,18 @@ struct ShownLine {
     static func of(_ bytes: [UInt8], line: SourceText.Line, place: SourceRange, part: Range<Int>?) -> ShownLine {
         guard let part, part.upperBound > line.start, part.lowerBound <= line.end else { return none }
         let (start, end) = (max(part.lowerBound, line.start), min(part.upperBound, line.end))
-        let isWhole = bytes[line.start..<start].allSatisfy(\.isSpace)
+        let isWhole = bytes[line.start..<start].allSatisfy(\.isLoginConfWhitespace)
         let before = isWhole ? DiagnosticText.line(bytes[line.start..<start]) : "\(ellipsis) "
         let shown = before + DiagnosticText.line(bytes[start..<end])
         let rest = bytes[end..<line.end]
-        let gap = DiagnosticText.line(rest.prefix { $0.isSpace })
+        let gap = DiagnosticText.line(rest.prefix { $0.isLoginConfWhitespace })
         let isPlaceShown = line.offset < end || line.offset == end && place.start == place.end
         if isPlaceShown || rest.isEmpty {
-            let isSigns = rest.allSatisfy { $0.isSpace || $0.isSign }
+            let hasOnlyDelimiters = rest.allSatisfy { $0.isLoginConfWhitespace || $0.isDelimiter }
             let indent = before + DiagnosticText.line(bytes[start..<max(start, min(line.offset, end))])
             let marked = DiagnosticText.line(bytes[line.offset..<max(line.offset, min(place.end, end))])
             return ShownLine(
-                text: shown + (isSigns ? DiagnosticText.line(rest) : gap + ellipsis),
+                text: shown + (hasOnlyDelimiters ? DiagnosticText.line(rest) : gap + ellipsis),
                 indent: indent.unicodeScalars.count,
                 length: max(1, marked.unicodeScalars.count)
             ).cut()

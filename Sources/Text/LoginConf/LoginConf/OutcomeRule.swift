@@ -76,7 +76,7 @@ extension Parser {
         } else if !isClosed {
             diagnostics.error("the table of outcomes is not closed", at: range, hint: Self.tableHint)
         } else {
-            for word in content.split(whereSeparator: \.isSpace) {
+            for word in content.split(whereSeparator: \.isLoginConfWhitespace) {
                 let place = SourceRange(word.startIndex, word.endIndex)
                 rules.append(outcomeRule(at: place, after: rules.compactMap(\.self)))
             }

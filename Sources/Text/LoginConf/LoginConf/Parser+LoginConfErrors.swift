@@ -136,7 +136,7 @@ extension Parser {
     }
 
     private var isSeparatingComma: Bool {
-        let isBeforeSpace = token.end == text.bytes.count || text.bytes[token.end].isSpace
+        let isBeforeSpace = token.end == text.bytes.count || text.bytes[token.end].isLoginConfWhitespace
         return text.bytes[token.start] == .comma && (!touchesPrevious || isBeforeSpace)
     }
 
@@ -229,7 +229,7 @@ extension Parser {
                 depth += byte == .openBrace ? 1 : -1
                 return false
             }
-            return byte.isSpace || byte.isSign || byte == .quote || byte == .equals && role != .value
+            return byte.isLoginConfWhitespace || byte.isDelimiter || byte == .quote || byte == .equals && role != .value
         }
         return max(end ?? text.bytes.count, token.end)
     }
