@@ -12,7 +12,7 @@ struct RealmDeclaration {
 
 /// The realms of a file while they are linked: creates each realm once, the realms that it refers to before it.
 ///
-/// A realm that refers to itself, directly or through other realms, is an error at the reference that closes the circle.
+/// A realm that refers to itself, directly or through other realms, is an error at the reference that closes the cycle.
 final class RealmReferences {
     private enum Progress {
         case linking
@@ -62,7 +62,7 @@ final class RealmReferences {
                 continue
             }
             names.append(name)
-            guard closesNoCircle(index, at: word) else { continue }
+            guard !reportCycle(index, at: word) else { continue }
             if path.count < Self.maximumDepth {
                 guard let realm = realm(index) else { continue }
                 if path.count + realm.depth <= Self.maximumDepth {
@@ -76,12 +76,12 @@ final class RealmReferences {
         return realms.count == words.count ? .realms(realms) : nil
     }
 
-    /// Returns true if a reference closes no circle; reports a circle.
-    private func closesNoCircle(_ index: Int, at word: RealmsConfWord) -> Bool {
-        guard let start = path.firstIndex(of: index) else { return true }
+    /// Reports a reference that closes a cycle; returns whether it does.
+    private func reportCycle(_ index: Int, at word: RealmsConfWord) -> Bool {
+        guard let start = path.firstIndex(of: index) else { return false }
         let names = (path[start...] + [index]).map { declarations[$0].name }
         let message = "realm \(declarations[index].name) would use itself"
         builder.error(at: word.range, message, hint: "the references are \(names.joined(separator: " -> "))")
-        return false
+        return true
     }
 }
