@@ -100,7 +100,7 @@ package final class HelperPool: Sendable {
             }
             answered.store(MonotonicTime.now, ordering: .relaxed)
             // The request counts no more when the client has its answer, so that its next login finds its place free.
-            guard helper.isLast(of: settings.requestsPerProcess) else {
+            guard helper.reachesAnswerLimit(settings.requestsPerProcess) else {
                 // The thread is ready before the client has its answer, so that its next login needs no other helper.
                 return { [slots] in
                     slots.finish(slot)

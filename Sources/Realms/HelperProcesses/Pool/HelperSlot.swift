@@ -47,7 +47,7 @@ package final class HelperSlot {
     }
 
     /// True if the running helper has to end after its next answer.
-    func isLast(of limit: Int) -> Bool { answered + 1 >= limit }
+    func reachesAnswerLimit(_ limit: Int) -> Bool { answered + 1 >= limit }
 
     func countAnswer() {
         answered += 1
