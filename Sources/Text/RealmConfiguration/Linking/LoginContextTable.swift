@@ -12,6 +12,7 @@ struct LoginContextTable {
         let nameRange: SourceRange
         let modules: [ModuleEntry]
         let text: SourceText
+        /// True for a `login` block of realms.conf, false for an entry of a login.conf.
         let isInline: Bool
 
         var place: String { text.place(of: nameRange) }
