@@ -25,7 +25,7 @@ public struct ServerCertificate: Sendable {
         self.development = development
     }
 
-    init(_ files: TLSSettings.CertificateFiles, _ reader: TLSFileReader) throws(ConfigurationErrors) {
+    init(_ files: TLSSettings.CertificateFiles, reader: TLSFileReader) throws(ConfigurationErrors) {
         identity = try reader.identity(files)
         file = files.certificate.value
         fingerprint = identity.leaf.fingerprint
@@ -66,7 +66,7 @@ public struct ServerCertificate: Sendable {
         files: ConfigurationFiles
     ) throws(ConfigurationErrors) -> ServerCertificate? {
         guard let configured = settings.tls.files else { return nil }
-        return try ServerCertificate(configured, TLSFileReader(files: files))
+        return try ServerCertificate(configured, reader: TLSFileReader(files: files))
     }
 }
 

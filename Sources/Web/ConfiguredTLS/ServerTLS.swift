@@ -39,8 +39,13 @@ public struct ServerTLS: Sendable {
         clock: WallClock,
         applicationProtocols: [String] = ["http/1.1"]
     ) throws(ConfigurationErrors) -> ServerTLS {
-        let certificate = try certificate(settings, files, clock)
-        return try ServerTLS(settings, files, certificate, applicationProtocols, clock, earlier: nil)
+        let loader = ServerTLSLoader(settings: settings, files: files, clock: clock)
+        return try ServerTLS(
+            loader,
+            certificate: try loader.certificate(),
+            applicationProtocols: applicationProtocols,
+            earlierKeys: nil
+        )
     }
 
     /// Loads new settings as ``load(_:files:clock:applicationProtocols:)`` does, and keeps the generated ticket keys.
@@ -50,8 +55,13 @@ public struct ServerTLS: Sendable {
         _ settings: ServerSettings,
         files: ConfigurationFiles
     ) throws(ConfigurationErrors) -> ServerTLS {
-        let certificate = try Self.certificate(settings, files, clock)
-        return try ServerTLS(settings, files, certificate, applicationProtocols, clock, earlier: ticketKeys)
+        let loader = ServerTLSLoader(settings: settings, files: files, clock: clock)
+        return try ServerTLS(
+            loader,
+            certificate: try loader.certificate(),
+            applicationProtocols: applicationProtocols,
+            earlierKeys: ticketKeys
+        )
     }
 
     /// True if the development certificate has to be replaced, which ``renewed(_:files:)`` does.
@@ -65,7 +75,7 @@ public struct ServerTLS: Sendable {
         files: ConfigurationFiles
     ) throws(ConfigurationErrors) -> ServerTLS {
         var renewed = self
-        renewed.certificate = try Self.certificate(settings, files, clock)
+        renewed.certificate = try ServerTLSLoader(settings: settings, files: files, clock: clock).certificate()
         if let text = certificate.warning(at: Int64(clock.seconds)) {
             let warning = settings.stateFolder.warning(text)
             renewed.warnings.removeAll { $0 == warning }
@@ -102,7 +112,8 @@ public struct ServerTLS: Sendable {
                 ServerCertificate(try DevelopmentCertificate.temporary(now: now), in: folder)
             }
         }
-        let tls = try ServerTLS(settings, files, used, ["http/1.1"], clock, earlier: nil)
+        let loader = ServerTLSLoader(settings: settings, files: files, clock: clock)
+        let tls = try ServerTLS(loader, certificate: used, applicationProtocols: ["http/1.1"], earlierKeys: nil)
         let places = [settings.tls.files].compactMap(\.self) + settings.tls.hosts.map(\.files)
         for (place, checked) in zip(places, [configured].compactMap(\.self) + tls.hostCertificates)
         where checked.identity.leaf.notAfter < now {
@@ -112,152 +123,48 @@ public struct ServerTLS: Sendable {
         return (known == nil ? nil : tls, tls.warnings)
     }
 
-    private static func certificate(
-        _ settings: ServerSettings,
-        _ files: ConfigurationFiles,
-        _ clock: WallClock
-    ) throws(ConfigurationErrors) -> ServerCertificate {
-        if let configured = try ServerCertificate.configured(settings, files: files) { return configured }
-        let made = try DevelopmentCertificate.load(settings, files: files, now: Int64(clock.seconds))
-        return ServerCertificate(made, in: settings.stateFolder.value)
-    }
-
     private init(
-        _ settings: ServerSettings,
-        _ files: ConfigurationFiles,
-        _ certificate: ServerCertificate,
-        _ applicationProtocols: [String],
-        _ clock: WallClock,
-        earlier: SessionTicketKeys?
+        _ loader: ServerTLSLoader,
+        certificate: ServerCertificate,
+        applicationProtocols: [String],
+        earlierKeys: SessionTicketKeys?
     ) throws(ConfigurationErrors) {
-        let tls = settings.tls
-        let now = Int64(clock.seconds)
-        let reader = TLSFileReader(files: files)
-        let place = tls.files?.certificate ?? settings.stateFolder
+        let (tls, now) = (loader.settings.tls, loader.now)
+        let place = tls.files?.certificate ?? loader.settings.stateFolder
         var warnings = [certificate.warning(at: now)].compactMap { $0.map { place.warning($0) } }
         var configuration = TLSConfiguration.server(
             certificate.identity,
             minimumVersion: tls.minimumVersion == .tls13 ? .tls13 : .tls12,
             applicationProtocols: applicationProtocols
         )
-        configuration.parameters = try Self.parameters(tls)
-        configuration.sessionTickets = try Self.ticketKeys(settings, reader, clock, earlier)
+        configuration.parameters = try loader.parameters()
+        configuration.sessionTickets = try loader.ticketKeys(earlier: earlierKeys)
         configuration.sessionScope = "gatehouse"
-        configuration.clientCertificates = try Self.policy(tls, reader, now, &warnings)
+        configuration.clientCertificates = try loader.policy(warnings: &warnings)
         var hosts: [ServerCertificate] = []
         for host in tls.hosts {
-            let shown = try ServerCertificate(host.files, reader)
-            warnings += [shown.warning(at: now)].compactMap { $0.map { host.files.certificate.warning($0) } }
-            for name in host.names where !shown.isFor(name.value) {
-                warnings.append(name.warning("certificate \(shown.file) is not valid for \(name.value)"))
+            let hostCertificate = try ServerCertificate(host.files, reader: loader.reader)
+            warnings += [hostCertificate.warning(at: now)].compactMap { $0.map { host.files.certificate.warning($0) } }
+            for name in host.names where !hostCertificate.isFor(name.value) {
+                warnings.append(name.warning("certificate \(hostCertificate.file) is not valid for \(name.value)"))
             }
             // Each name is checked separately, so that an error is reported at its setting.
             for name in host.names {
                 var alone = configuration
-                alone.hosts = [TLSHost(names: [name.value], identity: shown.identity)]
+                alone.hosts = [TLSHost(names: [name.value], identity: hostCertificate.identity)]
                 _ = try name.reporting { () throws(OpenSSLError) in try TLSContext(alone) }
             }
-            configuration.hosts.append(TLSHost(names: host.names.map(\.value), identity: shown.identity))
-            hosts.append(shown)
+            configuration.hosts.append(TLSHost(names: host.names.map(\.value), identity: hostCertificate.identity))
+            hosts.append(hostCertificate)
         }
         context = try place.reporting("TLS cannot be set up: ") { () throws(OpenSSLError) in
             try TLSContext(configuration)
         }
         self.certificate = certificate
         self.applicationProtocols = applicationProtocols
-        self.clock = clock
+        clock = loader.clock
         self.warnings = warnings
         hostCertificates = hosts
         ticketKeys = configuration.sessionTickets
-    }
-
-    private static func parameters(_ tls: TLSSettings) throws(ConfigurationErrors) -> TLSParameters {
-        var parameters = TLSParameters.intermediate
-        if let names = tls.ciphers {
-            parameters.ciphers = try known(names, "TLS 1.2 cipher suite", TLSParameters.knows(cipher:))
-        }
-        if let names = tls.ciphersuites {
-            parameters.ciphersuites = try known(names, "TLS 1.3 cipher suite", TLSParameters.knows(ciphersuite:))
-        }
-        if let names = tls.groups { parameters.groups = try known(names, "group", TLSParameters.knows(group:)) }
-        return parameters
-    }
-
-    private static func known(
-        _ names: [Located<String>],
-        _ kind: String,
-        _ isKnown: (String) -> Bool
-    ) throws(ConfigurationErrors) -> [String] {
-        for (index, name) in names.enumerated() {
-            guard isKnown(name.value) else {
-                let hint =
-                    "separate names by blanks, and spell them as OpenSSL does; openssl ciphers -s -v lists suites, "
-                    + "P-256, X25519 and the like are groups"
-                throw name.errors("OpenSSL does not support the \(kind) \(name.value)", hint: hint)
-            }
-            guard !names[..<index].contains(where: { $0.value == name.value }) else {
-                throw name.errors("\(name.value) occurs twice")
-            }
-        }
-        return names.map(\.value)
-    }
-
-    private static func ticketKeys(
-        _ settings: ServerSettings,
-        _ reader: TLSFileReader,
-        _ clock: WallClock,
-        _ earlier: SessionTicketKeys?
-    ) throws(ConfigurationErrors) -> SessionTicketKeys? {
-        guard settings.tls.sessionTickets else { return nil }
-        guard let first = settings.tls.ticketKeyFiles.first else {
-            // Only generated keys are kept: an attacker may have got the files of keys that are configured no more.
-            if let earlier, earlier.rotation != nil { return earlier }
-            return try settings.stateFolder.reporting("ticket keys cannot be created: ") { () throws(OpenSSLError) in
-                try SessionTicketKeys(now: { Int64(clock.seconds) })
-            }
-        }
-        var keys: [[UInt8]] = []
-        for file in settings.tls.ticketKeyFiles {
-            keys.append(
-                try reader.parse(file) { bytes throws(OpenSSLError) in
-                    // Each key is first checked separately, so that an error is reported at its setting.
-                    _ = try SessionTicketKeys(files: [bytes])
-                    return bytes
-                }
-            )
-        }
-        return try first.reporting { () throws(OpenSSLError) in try SessionTicketKeys(files: keys) }
-    }
-
-    private static func policy(
-        _ tls: TLSSettings,
-        _ reader: TLSFileReader,
-        _ now: Int64,
-        _ warnings: inout [Diagnostic]
-    ) throws(ConfigurationErrors) -> ClientCertificatePolicy? {
-        let lists = try reader.revocationLists(tls)
-        guard let policy = try reader.clientCertificatePolicy(tls, revocationLists: lists.map(\.list)) else {
-            return nil
-        }
-        for (file, list) in lists {
-            guard let end = list.nextUpdate, end < now else { continue }
-            let message = "revocation list of \(list.issuer) in \(file.value) has expired"
-            warnings.append(file.warning("\(message): certificates of this issuer are rejected"))
-        }
-        return policy
-    }
-}
-
-extension Located {
-    /// Calls OpenSSL, and throws its error at this place.
-    fileprivate func reporting<Result>(
-        _ problem: String = "",
-        of body: () throws(OpenSSLError) -> Result
-    ) throws(ConfigurationErrors) -> Result {
-        do {
-            return try body()
-        } catch {
-            throw errors("\(problem)\(error)")
-        }
     }
 }
