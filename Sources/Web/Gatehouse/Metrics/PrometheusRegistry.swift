@@ -26,7 +26,7 @@ package final class PrometheusRegistry: MetricsFactory {
     /// The time series of one name, by their labels as text without braces.
     private struct Family {
         let kind: Kind
-        var series: [UTF8Text: any PrometheusValues] = [:]
+        var series: [UTF8Text: any PrometheusSeries] = [:]
     }
 
     private struct State {
@@ -66,23 +66,23 @@ package final class PrometheusRegistry: MetricsFactory {
     // MARK: MetricsFactory. The same name and labels always give the same handler.
 
     package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
-        series(label, dimensions, .counter) { PrometheusValue() }
+        series(label, dimensions, .counter) { PrometheusScalar() }
     }
 
     package func makeFloatingPointCounter(
         label: String,
         dimensions: [(String, String)]
     ) -> any FloatingPointCounterHandler {
-        series(label, dimensions, .counter) { PrometheusValue() }
+        series(label, dimensions, .counter) { PrometheusScalar() }
     }
 
     package func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
-        series(label, dimensions, .gauge) { PrometheusValue() }
+        series(label, dimensions, .gauge) { PrometheusScalar() }
     }
 
     package func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
         if aggregate { return series(label, dimensions, .histogram) { PrometheusHistogram(Self.buckets) } }
-        return series(label, dimensions, .gauge) { PrometheusValue() }
+        return series(label, dimensions, .gauge) { PrometheusScalar() }
     }
 
     package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
@@ -99,7 +99,7 @@ package final class PrometheusRegistry: MetricsFactory {
     /// Returns the values of a name and labels; new ones if there are none yet.
     ///
     /// If the name belongs to a metric of another kind, or there are too many series, the values are shown nowhere.
-    private func series<Values: PrometheusValues>(
+    private func series<Values: PrometheusSeries>(
         _ label: String,
         _ dimensions: [(String, String)],
         _ kind: Kind,
