@@ -17,7 +17,7 @@ extension SignIn {
             page.kind = .withScript
             page.facts = Page.facts(of: session.user)
             page.parts = [list(all, current: session.signIn, csrfToken: CSRFToken.text(token) ?? "")]
-            if let exit = Page.Part.signOut(token, routes: routes, hasAccount: false) { page.parts.append(exit) }
+            if let signOut = Page.Part.signOut(token, routes: routes, hasAccount: false) { page.parts.append(signOut) }
         } else {
             page.lines = [Message(.signedInAsUser, ["user": .verbatim(session.user.username)])]
             page.lines += all.map { .verbatim(line($0, isCurrent: $0 === session.signIn)) }
