@@ -36,7 +36,7 @@ struct FileContentsTests {
         #expect(throws: UnreadableFile.notRegular(isFolder: true)) { try read("") }
         #expect(throws: UnreadableFile.system(SystemError(number: ENOENT))) { try read("none") }
         let fault = UnreadableFile.notRegular(isFolder: true)
-        #expect(FileFault("users", fault).description == "users: it is not a regular file")
+        #expect(FileFault("users", unreadable: fault).description == "users: it is not a regular file")
     }
 
     @Test func `a file that grows or shrinks while it is read is refused, or read to its end`() throws {
@@ -54,7 +54,7 @@ struct FileContentsTests {
     @Test func `a file that every user may change is refused if its use says so`() throws {
         unsafe chmod(path, 0o606)
         let fault = #expect(throws: UnreadableFile.self) { try read() }
-        #expect(fault.map { FileFault(path, $0).description } == fault?.reason)
+        #expect(fault.map { FileFault(path, unreadable: $0).description } == fault?.reason)
         #expect(fault?.reason == "\(path): every user of this machine may write to it; chmod o-w \(path)")
         #expect(try read(as: nil) == Array("abc".utf8))
         let warnings = try FileContents(path, as: .settings, limit: 3, mayGrow: false).warnings

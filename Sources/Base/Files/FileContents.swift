@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a file is not read.
+/// The reason why a file is not read.
 package enum UnreadableFile: Error, Sendable, Hashable {
     case system(SystemError)
     case notRegular(isFolder: Bool)
@@ -21,17 +21,17 @@ package enum UnreadableFile: Error, Sendable, Hashable {
     }
 }
 
-/// What is wrong with a file.
+/// A fault of a file, for the administrator.
 package struct FileFault: Error, Sendable, Hashable, CustomStringConvertible {
-    /// For the administrator, with the name of the file.
+    /// The text, with the name of the file.
     package let description: String
 
     package init(_ description: String) { self.description = description }
 
     /// Appends the system's reason to what has failed.
-    package init(_ what: String, _ error: SystemError) { description = "\(what): \(error)" }
+    package init(_ what: String, because error: SystemError) { description = "\(what): \(error)" }
 
-    package init(_ name: String, _ fault: UnreadableFile) {
+    package init(_ name: String, unreadable fault: UnreadableFile) {
         // The text of a finding names the file.
         if case .untrusted = fault { description = fault.reason } else { description = "\(name): \(fault.reason)" }
     }

@@ -48,7 +48,8 @@ final class HeldLogin: Sendable {
     /// Releases a login that no module will end any more, with its secrets.
     func discard() { state.withLock { $0.run = nil } }
 
-    /// Commits or aborts a held login, once; returns nil while another call is about to end it.
+    /// Commits or aborts a held login, once; returns nil while another call is about to end it, and after
+    /// ``discard()``.
     func finish(grants: Bool) async -> LoginReport? {
         guard var run = state.withLock({ $0.run.take() }) else { return report }
         run.decide(grants: grants)

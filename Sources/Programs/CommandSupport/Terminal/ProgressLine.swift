@@ -17,10 +17,10 @@ package final class ProgressLine: Sendable {
 
     /// Runs an operation, which reports its progress to the line; shows the line if standard error is a terminal, and the
     /// operation takes longer than a second.
-    package static func during<Result: Sendable, Failure: Error>(
+    package static func during<Value: Sendable, Failure: Error>(
         _ text: String,
-        _ operation: @Sendable (ProgressLine) async throws(Failure) -> Result
-    ) async throws(Failure) -> Result {
+        _ operation: @Sendable (ProgressLine) async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
         let line = ProgressLine(text)
         guard isatty(STDERR_FILENO) == 1 else { return try await operation(line) }
         let start = ContinuousClock.now
@@ -35,7 +35,7 @@ package final class ProgressLine: Sendable {
                 write("\r\(line.description(after: ContinuousClock.now - start))\u{1B}[K")
             }
         }
-        let result: Swift.Result<Result, Failure>
+        let result: Result<Value, Failure>
         do throws(Failure) { result = .success(try await operation(line)) } catch { result = .failure(error) }
         display.cancel()
         // ECMA-48 8.3.41, EL: the line is erased.

@@ -22,7 +22,7 @@ final class OpenedFile: Sendable {
             (self.file, size) = (file, status.size)
             _ = try FileTrust.check(name, as: .passwordHashes, opened: status)
         } catch {
-            throw FileFault(name, error)
+            throw FileFault(name, unreadable: error)
         }
     }
 

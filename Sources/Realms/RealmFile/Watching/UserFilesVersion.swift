@@ -152,7 +152,7 @@ struct FileSnapshot: Sendable {
             let isSame = after.linkCount == 0 && after.stamp.modified == status.stamp.modified
             guard after.stamp == status.stamp || isSame else { throw UnreadableFile.beingWritten }
         } catch {
-            throw FileFault(name, error)
+            throw FileFault(name, unreadable: error)
         }
     }
 
@@ -172,7 +172,7 @@ struct FileSnapshot: Sendable {
 extension FileFault {
     /// Returns the path of a file with links resolved.
     static func resolve(_ name: String) throws(FileFault) -> String {
-        try SystemError.mapping(FilePath.resolve(name)) { FileFault(name, $0) }
+        try SystemError.mapping(FilePath.resolve(name)) { FileFault(name, because: $0) }
     }
 }
 

@@ -34,7 +34,7 @@ extension FileReplacement {
             case .openFolder, .syncFolder:
                 what = "changed, but not yet safe on the disk: cannot \(error.step.rawValue) \(folder)"
             }
-            throw FileFault(what, error.error)
+            throw FileFault(what, because: error.error)
         }
     }
 
@@ -63,13 +63,13 @@ extension FileLock {
         let file = try FileFault.resolve(name)
         let parts = FilePath.split(file)
         let path = "\(parts.folder)/.\(parts.name).lock"
-        let status = try SystemError.mapping(FileStatus(of: file)) { FileFault(name, $0) }
+        let status = try SystemError.mapping(FileStatus(of: file)) { FileFault(name, because: $0) }
         do throws(Fault) {
             try self.init(path, owner: (status.owner, status.group), timeLimit: timeLimit)
         } catch {
             switch error {
-            case .cannotOpen(let error): throw FileFault("cannot open the lock file \(path)", error)
-            case .cannotLock(let error): throw FileFault("cannot lock \(path)", error)
+            case .cannotOpen(let error): throw FileFault("cannot open the lock file \(path)", because: error)
+            case .cannotLock(let error): throw FileFault("cannot lock \(path)", because: error)
             case .isHeld(let holder):
                 throw FileFault("\(file) is locked by \(holder), which is changing it (\(path))")
             }

@@ -48,7 +48,7 @@ struct QueryScanner {
                 hasEnded = true
                 place += 1
             case _ where hasEnded: throw fault("a second statement; a query is one statement", at: place)
-            // A doubled quote is the end of one string and the begin of another one.
+            // A doubled quote is the end of one string and the beginning of another one.
             case UInt8(ascii: "'"), UInt8(ascii: "\""): copy(through: bytes[place])
             case UInt8(ascii: "`") where dialect == .sqlite: copy(through: UInt8(ascii: "`"))
             case UInt8(ascii: "[") where dialect == .sqlite: copy(through: UInt8(ascii: "]"))

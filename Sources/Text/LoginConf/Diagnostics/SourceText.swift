@@ -40,8 +40,8 @@ public struct SourceText: Sendable {
         return SourceLocation(line: place.number, column: place.column)
     }
 
-    /// Hides a value, whose references `${...}` are replaced, in the later diagnostics about this text: they show it as it is
-    /// written in the configuration, if variables or files are the source of it.
+    /// Makes later diagnostics about this text show a value as its reference, such as `${env:NAME}`; without effect if the
+    /// value has no reference.
     public func hide(_ value: String, writtenAs written: String, at range: SourceRange) {
         guard written.contains("${env:") || written.contains("${file:") else { return }
         expandedValues.add(value, writtenAs: written, line: location(of: range.start).line)

@@ -21,7 +21,8 @@ extension HTTP2Handler {
     /// Ends the connection because the client has violated the protocol or a limit.
     func fail(_ code: HTTP2ErrorCode) {
         guard isServing else { return }
-        goAway(code, thenLinger: true)
+        goAway(code)
+        linger()
     }
 
     func stopAcceptingRequests() {
@@ -30,9 +31,8 @@ extension HTTP2Handler {
         if streams.isEmpty { linger() }
     }
 
-    func goAway(_ code: HTTP2ErrorCode, thenLinger: Bool) {
+    func goAway(_ code: HTTP2ErrorCode) {
         write(.goAway(lastStreamID: lastStream, errorCode: code, opaqueData: nil), to: .rootStream)
-        if thenLinger { linger() }
     }
 
     /// Closes the outgoing direction after all frames are sent, and waits for the client to close its direction.
@@ -88,7 +88,7 @@ extension HTTP2Handler {
     /// Ends the connection if it is idle, because a new connection needs its place.
     func evict() {
         guard isIdle else { return }
-        if isServing { goAway(.noError, thenLinger: false) }
+        if isServing { goAway(.noError) }
         abort()
     }
 

@@ -177,7 +177,9 @@ final class HTTP2Handler: EventLoopConnection, ChannelDuplexHandler {
         case .open, .draining:
             if let start = frameGuard.incompleteSince, now &- start > times.header { return fail(.enhanceYourCalm) }
             guard streams.isEmpty else { return expireStreams(now) }
-            if deadlines.isRequestOverdue(at: now, times: times) { goAway(.noError, thenLinger: true) }
+            guard deadlines.isRequestOverdue(at: now, times: times) else { return }
+            goAway(.noError)
+            linger()
         case .sendingLast: if elapsed > times.write { abort() }
         case .lingering: if elapsed > times.linger { abort() }
         case .closed: break
@@ -199,7 +201,7 @@ final class HTTP2Handler: EventLoopConnection, ChannelDuplexHandler {
 
     override func drain() {
         guard state == .open else { return }
-        goAway(.noError, thenLinger: false)
+        goAway(.noError)
         flush()
         stopAcceptingRequests()
     }

@@ -88,7 +88,7 @@ final class MappingFile: Sendable {
     private static func read(_ path: String) throws(FileFault) -> FileContents {
         try Result { () throws(UnreadableFile) in
             try FileContents(path, as: .users, limit: 4 << 20, mayGrow: false)
-        }.mapError { FileFault(path, $0) }.get()
+        }.mapError { FileFault(path, unreadable: $0) }.get()
     }
 }
 
