@@ -6,13 +6,11 @@
 /// first such module in the stack, and begins the login with the result. The module then requests the certificate with
 /// ``Callback/certificate``, and must check it again: the login may have a name that the user has typed.
 public protocol CertificateNamingModule<RealmType>: LoginModule {
-    /// Checks a certificate and returns the name of its user.
+    /// Checks a certificate in DER, which TLS has verified, and returns the name of its user.
     ///
     /// A certificate that this module would reject must be rejected here too. Nothing is counted against the user for it,
     /// because anybody could lock the user out with it.
     ///
-    /// - Parameter certificate: The certificate in DER, verified by TLS.
-    /// - Returns: The user name.
     /// - Throws: ``LoginFault`` if the module does not accept the certificate, with the reason for the log.
     func username(ofCertificate certificate: [UInt8]) async throws(LoginFault) -> Username
 }

@@ -18,15 +18,12 @@ public protocol Conversation: AnyObject, Sendable {
     /// Sets what the conversation does each time before it waits for a person.
     ///
     /// A throttle then counts the login as a failure, until it is known to be none. A conversation that waits for the
-    /// user's next request calls the action before it shows the question. The default ignores the action.
-    ///
-    /// - Parameter action: The action, instead of an earlier one. It does not block, and is released with the conversation
-    ///   at the latest.
+    /// user's next request calls the action before it shows the question. The action replaces an earlier one; it does not
+    /// block, and is released with the conversation at the latest. The default ignores the action.
     func beforeWaiting(_ action: @escaping @Sendable () -> Void)
 
-    /// Answers all callbacks.
+    /// Answers all callbacks, which are passed together so that a page can show all fields at once.
     ///
-    /// - Parameter callbacks: The callbacks, passed together so that a page can show all fields at once.
     /// - Returns: One answer for each callback, in the same order.
     /// - Throws: ``LoginFault`` if the client is gone, the time is up, or the task is cancelled.
     func answer(_ callbacks: [Callback]) async throws(LoginFault) -> [Answer]

@@ -23,17 +23,16 @@ public protocol LoginModule<RealmType>: Sendable {
     /// The options of this module; no options by default. A configuration that sets any other option does not load.
     static var options: PropertySchema { get }
 
-    /// Creates the module for one place in the stack of one realm.
+    /// Creates the module for one place in the stack of one realm, with the options after the module's control flag, which
+    /// have been checked against ``options``.
     ///
-    /// - Parameters:
-    ///   - realm: The realm of the stack. If the realm has another type, the configuration does not load.
-    ///   - options: The options after the module's control flag, checked against ``options``.
+    /// If the realm of the stack has another type than ``RealmType``, the configuration does not load.
+    ///
     /// - Throws: ``BadModule`` if the options contradict each other or cannot be used.
     init(realm: RealmType, options: ModuleOptions) throws(BadModule)
 
     /// Decides about one login; a success commits principals and groups.
     ///
-    /// - Parameter attempt: The current login.
     /// - Returns: The result of ``LoginAttempt/commit(groups:attributes:)``, or ``Verdict/ignored``, or ``Verdict/failed(_:)``.
     /// - Throws: ``LoginFault`` if the login could not be decided.
     func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict
@@ -42,16 +41,14 @@ public protocol LoginModule<RealmType>: Sendable {
     ///
     /// It is called for every module that the login reached, also for a module that failed or ignored the login. The
     /// default returns `done` if this module succeeded. The result is counted under the control flag again: if a
-    /// required module throws here, the login fails.
+    /// required module throws here, the login fails. ``LoginAttempt/add(_:attributes:)`` adds principals to the login.
     ///
-    /// - Parameter attempt: The current login; ``LoginAttempt/add(_:attributes:)`` adds principals to it.
     /// - Returns: `done`; `ignored` if there was nothing to complete.
     /// - Throws: ``LoginFault`` if the login cannot be completed.
     func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion
 
     /// Cleans up after a login that the stack as a whole has refused; called for every module that the login reached.
     ///
-    /// - Parameter attempt: The current login.
     /// - Returns: `done`; `ignored` if there was nothing to clean up.
     /// - Throws: ``LoginFault`` if the cleanup failed. It is reported, and the login stays refused.
     func abort(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion
@@ -60,7 +57,6 @@ public protocol LoginModule<RealmType>: Sendable {
     ///
     /// The principals of this module are removed from the subject, unless the module throws.
     ///
-    /// - Parameter attempt: The login to end.
     /// - Returns: `done`; `ignored` if there was nothing to end.
     /// - Throws: ``LoginFault`` if it could not be ended.
     func logout(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion

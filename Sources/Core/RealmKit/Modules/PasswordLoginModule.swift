@@ -10,9 +10,8 @@ public protocol PasswordLoginModule<RealmType>: LoginModule {
 
     /// Checks whether a password is the user's password, and commits if it is.
     ///
-    /// - Parameters:
-    ///   - attempt: The current login.
-    ///   - password: The password to check. It may be empty; most realms must refuse an empty password.
+    /// The password may be empty; most realms must refuse an empty password.
+    ///
     /// - Returns: The result of ``LoginAttempt/commit(groups:attributes:)``, or another verdict.
     /// - Throws: ``LoginFault`` if the login could not be decided.
     func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict

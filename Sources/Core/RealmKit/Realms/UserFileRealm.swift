@@ -4,17 +4,13 @@
 ///
 /// `gatehouse user import` reads its input file by a realm of this kind, and copies the users into another realm.
 public protocol UserFileRealm: ManagedRealm {
-    /// Reads and checks a file completely.
+    /// Reads and checks a file completely, and a file with the groups of the users if there is one.
     ///
-    /// The file may be larger than a file that the realm reads for logins. It blocks its thread.
+    /// The file may be larger than a file that the realm reads for logins. It blocks its thread. Without the name of a
+    /// format, the format is detected. If case is ignored, names that differ in case only are names of one user. The
+    /// services of the program have the limits of password checks, for example. From time to time `progress` is called
+    /// with the percentage of the file that was read.
     ///
-    /// - Parameters:
-    ///   - file: The path of the file.
-    ///   - groupFile: The path of a file with the groups of the users; nil if there is none.
-    ///   - format: The name of the format; nil if it is detected.
-    ///   - ignoresCase: True if names that differ in case only are names of one user.
-    ///   - services: The services of the program, for example for the limits of password checks.
-    ///   - progress: Called from time to time with the percentage of the file that was read.
     /// - Returns: The users and the problems of the file.
     /// - Throws: ``RealmError`` if the file cannot be read, other users of the machine may change it, or its format
     ///   cannot be detected.

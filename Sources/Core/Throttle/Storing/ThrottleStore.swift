@@ -14,24 +14,21 @@ public protocol ThrottleStore: Sendable {
     /// - Throws: ``ThrottleStoreError`` when the store cannot be read.
     func load() async throws(ThrottleStoreError) -> ThrottleSnapshot
 
-    /// Stores changes in order, in one transaction.
+    /// Stores at most ``ThrottleChange/batch`` changes in order, in one transaction.
     ///
-    /// - Parameter changes: At most ``ThrottleChange/batch`` changes.
     /// - Throws: ``ThrottleStoreError`` when the transaction fails. Then no change is stored, and the throttle tries again.
     func save(_ changes: [ThrottleChange]) async throws(ThrottleStoreError)
 
-    /// Reads the resets after a given reset.
+    /// Reads the resets after the last reset that the throttle knows.
     ///
     /// The call confirms that this reset and those before it are applied, so the store may remove them.
     ///
-    /// - Parameter number: The number of the last reset that the throttle knows.
     /// - Returns: The later resets, in order.
     /// - Throws: ``ThrottleStoreError`` when the store cannot be read.
     func lockoutResets(after number: Int) async throws(ThrottleStoreError) -> [LockoutReset]
 
-    /// Removes records, and stores a ``LockoutReset`` for a running throttle.
+    /// Removes the records of a scope, and stores a ``LockoutReset`` for a running throttle.
     ///
-    /// - Parameter scope: The records to remove.
     /// - Throws: ``ThrottleStoreError`` when the store cannot be written. Then the store is unchanged.
     func clear(_ scope: LockoutReset.Scope) async throws(ThrottleStoreError)
 }

@@ -9,11 +9,9 @@ internal import SignIn
 
 /// Takes the lines of the access log.
 public protocol AccessLogOutput: Sendable {
-    /// Writes a line.
+    /// Writes a line of visible ASCII characters and spaces, without an end of line; the texts of clients are quoted.
     ///
     /// It is called on any thread, the event loops included, with several lines at the same time, so it must not block.
-    ///
-    /// - Parameter line: Visible ASCII characters and spaces, without an end of line; the texts of clients are quoted.
     func write(_ line: Span<UInt8>)
 }
 
