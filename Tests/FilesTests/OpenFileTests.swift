@@ -4,7 +4,7 @@ import Files
 import Glibc
 import Testing
 
-/// How files are opened, read and written.
+/// Opening, reading and writing files.
 struct OpenFileTests {
     private let folder: TemporaryFolder
     private var path: String { folder.file("file") }

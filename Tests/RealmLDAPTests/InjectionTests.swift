@@ -10,7 +10,7 @@ import Testing
 
 @testable import RealmLDAP
 
-/// What slapd has read from logins with hostile names.
+/// The requests that slapd has read from logins with hostile names.
 ///
 /// The filters use an attribute with any bytes as its values; slapd changes the values of others before it logs them.
 @Suite(.enabled(if: SlapdServer.unavailable == nil, "\(SlapdServer.unavailable ?? "")"))

@@ -4,7 +4,7 @@ package import Glibc
 
 /// The atomic replacement of a file: if the program is killed, the file has its complete old or its complete new bytes.
 package enum FileReplacement {
-    /// What is done with the folder after the file has got its name, so that the name survives a power cut.
+    /// The sync of the folder after the file has got its name, so that the name survives a power cut.
     package enum FolderSync: Sendable {
         case none
         /// An error is ignored.
@@ -12,7 +12,7 @@ package enum FileReplacement {
         case required
     }
 
-    /// What is done, as an error says it of the temporary file or of the folder.
+    /// A step of the replacement, in the words of an error about the temporary file or the folder.
     package enum Step: String, Sendable {
         case create, write, rename
         case setOwner = "change the owner of"

@@ -2,7 +2,7 @@
 
 package import Glibc
 
-/// What the system knows of a file beside its contents.
+/// The owner, the mode, the size and the times of a file, as the system returns them.
 package struct FileStatus: Sendable {
     package let identity: FileIdentity
     package let size: Int

@@ -18,7 +18,7 @@ package final class SignIn: Sendable {
     package let context: PageContext
     /// The names of the realms in which users log in if no rule names other realms.
     package let realms: [String]
-    /// Whether the next of these realms is used if a realm is unavailable.
+    /// The use of the next of these realms if a realm is unavailable.
     package let whenUnavailable: WhenUnavailable
     let settings: SignInSettings
     /// The state that is kept over reloads.

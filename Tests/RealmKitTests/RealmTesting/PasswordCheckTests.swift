@@ -11,7 +11,7 @@ struct PasswordCheckTests {
         "ann": HashPolicy(.bcrypt(cost: 4)), "bob": HashPolicy(.argon2id(memory: 64, passes: 1, lanes: 1)),
     ]
 
-    /// Which hashes the module passes on as `hashPerCost`.
+    /// The hashes that the module passes on as `hashPerCost`.
     enum Work: CaseIterable {
         case allCosts, none, onlyKnownUsers
     }

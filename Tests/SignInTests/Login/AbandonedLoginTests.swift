@@ -104,6 +104,6 @@ private struct CodeModule: LoginModule {
 }
 
 extension InteractiveLogin.Step {
-    /// Whether the user was accepted; nil before the end.
+    /// True if the user was accepted; nil before the end.
     fileprivate var isAccepted: Bool? { report.map { $0.refusal == nil } }
 }

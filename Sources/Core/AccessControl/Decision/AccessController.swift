@@ -48,7 +48,7 @@ package struct AccessController: Sendable {
 
     // MARK: Decisions
 
-    /// When a decision is made.
+    /// A decision, or the login that it needs.
     package enum Answer: Sendable {
         case now(AccessResult)
         /// A realm must check the credentials first: see ``AccessController/complete(_:)``.

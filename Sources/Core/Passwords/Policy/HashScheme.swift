@@ -32,7 +32,7 @@ extension HashScheme {
         }
     }
 
-    /// What is wrong with a parameter that is out of bounds, to complete a sentence that begins with the scheme's name.
+    /// The fault of a parameter that is out of bounds, to complete a sentence that begins with the scheme's name.
     var boundsFault: String? {
         switch self {
         case .argon2id(let memory, let passes, let lanes):

@@ -125,7 +125,7 @@ final class LoginRecord: Sendable {
         return subject
     }
 
-    /// What the modules committed, without ``derivedGroups``.
+    /// The principals and attributes that the modules committed, without ``derivedGroups``.
     var committedSubject: Subject {
         var subject = Subject()
         for contribution in countedContributions {

@@ -10,7 +10,7 @@ public struct RealmKind: Sendable {
     public let properties: PropertySchema
     /// The modules that are provided with the type; the stack of any realm may use them.
     public let modules: [ModuleKind]
-    /// How to build a program that contains the type; nil if this program contains it.
+    /// The way to build a program that contains the type; nil if this program contains it.
     public let buildHint: String?
     private let make: @Sendable (RealmProperties) throws(BadRealm) -> any Realm
 
@@ -46,7 +46,7 @@ public struct ModuleKind: Sendable {
     public let names: [String]
     /// The options of such a module.
     public let options: PropertySchema
-    /// How to build a program that contains the type; nil if this program contains it.
+    /// The way to build a program that contains the type; nil if this program contains it.
     public let buildHint: String?
     private let make: @Sendable (any Realm, ModuleOptions) throws(BadModule) -> any LoginModule
 

@@ -16,7 +16,7 @@ struct UserLookup: Sendable {
     private(set) var attributes: [UserAttribute] = []
     /// The reason why the user cannot sign in; nil if none is known.
     private(set) var obstacle: String?
-    /// What was found about the user, a sentence each.
+    /// The findings about the user, a sentence each.
     private(set) var notes: [String] = []
 
     private static let timeLimit = Duration.seconds(5)

@@ -221,7 +221,7 @@ final class LDAPHandle {
     }
 }
 
-/// How servers are reached: TLS and the time limits of each step.
+/// The connection to a server: TLS and the time limits of each step.
 ///
 /// The certificate of the server is always checked: its chain, its dates, its names against the host of the URL, and its
 /// purpose.

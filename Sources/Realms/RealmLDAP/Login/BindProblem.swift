@@ -10,7 +10,7 @@ struct BindProblem: Sendable, Hashable {
     let failure: LoginFailure
     /// For the administrator.
     let text: String
-    /// How the user can change the password now; nil if that is not possible.
+    /// The way in which the user can change the password now; nil if that is not possible.
     var change: PasswordChange?
     /// The time by which the bind of a user with a wrong password would have taken longer.
     var missing = Duration.zero

@@ -6,7 +6,7 @@ internal import CLDAP
 internal import RealmKit
 internal import ServerConnections
 
-/// How a user changes a password that has expired or must be changed.
+/// The way in which a user changes a password that has expired or must be changed.
 enum PasswordChange: String, Sendable {
     /// By the bind of the user, which the server has accepted for this purpose only.
     case ownBind

@@ -4,7 +4,7 @@
 internal import RealmKit
 internal import ServerConnections
 
-/// How the groups of a user are found.
+/// The source of the groups of a user, and the search for them.
 struct GroupSettings: Sendable {
     enum Source: String, Sendable {
         /// Groups are entries that name their members.

@@ -7,7 +7,7 @@ internal import ServerConnections
 
 /// The properties of a realm, checked.
 struct LDAPSettings: Sendable {
-    /// How this program binds for its searches.
+    /// The bind of this program for its searches.
     enum ServiceBind: Sendable {
         case anonymous
         case simple(name: String, password: Secret)
@@ -27,7 +27,7 @@ struct LDAPSettings: Sendable {
         }
     }
 
-    /// How the entry of a user is found.
+    /// The way to the entry of a user.
     enum UserLocation: Sendable {
         case search(FilterTemplate, scope: LDAPSearch.Scope)
         case directBind(DNPattern, FilterTemplate?)

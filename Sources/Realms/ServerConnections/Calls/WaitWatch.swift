@@ -7,7 +7,7 @@ internal import Workers
 final class WaitWatch: Sendable {
     static let shared = WaitWatch()
 
-    /// How a wait is interrupted.
+    /// An action that interrupts a wait.
     enum Interruption: Sendable {
         /// The socket is shut down; it stays open until the wait is removed.
         case shutdown(Int32)

@@ -5,7 +5,7 @@
 /// Names are shown if they are known or similar to a known one, and the values of known statements that are harmless. What
 /// is after the place, before the statement, in comments or after anything else is not.
 struct ShownPart {
-    /// What the next word is.
+    /// The meaning of the next word.
     private enum Context {
         case keyword
         /// A value of a harmless statement.

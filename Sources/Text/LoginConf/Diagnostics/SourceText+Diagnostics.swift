@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether the place of a message is shown below it.
+/// The condition under which the place of a message is shown below it.
 public enum ShownPlace: Sendable {
     /// The place is shown if it is a known name or a harmless value.
     case ifKnown

@@ -82,7 +82,7 @@ extension SourceText {
         return Line(number: line.number, start: line.start, end: end, offset: offset, column: line.characters + 1)
     }
 
-    /// What is known about a place, so that a look-up does not read the text from its start; there is one for every 512 bytes.
+    /// A place whose line is known, one for every 512 bytes, so that a look-up does not read the text from its start.
     private struct Checkpoint {
         static let step = 512
 
