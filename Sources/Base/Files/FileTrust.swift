@@ -114,12 +114,12 @@ package enum FileTrust {
         var findings: [Finding] = []
         if let file = way.file {
             let isReachable = way.folders.allSatisfy { $0.status.mode & S_IXOTH != 0 }
-            findings = dangers(opened ?? file.status, use, owners, isReachable: isReachable).map {
+            findings = dangers(of: opened ?? file.status, as: use, owners: owners, isReachable: isReachable).map {
                 Finding($0, of: file.path, as: use)
             }
         }
         for folder in way.folders.reversed() {
-            guard let danger = writeDanger(folder.status, owners) else { continue }
+            guard let danger = writeDanger(of: folder.status, owners: owners) else { continue }
             findings.append(Finding(danger, of: way.file?.path ?? path, through: folder.path, as: use))
         }
         return findings
@@ -141,8 +141,13 @@ package enum FileTrust {
         return findings.map(\.text)
     }
 
-    private static func dangers(_ status: FileStatus, _ use: Use, _ owners: Set<uid_t>, isReachable: Bool) -> [Danger] {
-        let danger = writeDanger(status, owners)
+    private static func dangers(
+        of status: FileStatus,
+        as use: Use,
+        owners: Set<uid_t>,
+        isReachable: Bool
+    ) -> [Danger] {
+        let danger = writeDanger(of: status, owners: owners)
         let reading: Danger?
         switch use {
         case .settings, .certificates, .users, .ownFile, .program: reading = nil
@@ -156,7 +161,7 @@ package enum FileTrust {
     }
 
     /// Returns how other users could change a file, or replace the files of a folder; nil if they cannot.
-    private static func writeDanger(_ status: FileStatus, _ owners: Set<uid_t>) -> Danger? {
+    private static func writeDanger(of status: FileStatus, owners: Set<uid_t>) -> Danger? {
         guard owners.contains(status.owner) else { return .otherOwner }
         // The mode of a symbolic link has no meaning.
         guard !status.isLink, !status.isFolder || status.mode & S_ISVTX == 0 else { return nil }

@@ -48,20 +48,20 @@ struct DevelopmentCertificate {
     ) throws(ConfigurationErrors) -> DevelopmentCertificate {
         do throws(StateFolder.Fault) {
             let folder = try StateFolder(settings.stateFolder.value)
-            let kept = existing(in: folder.path, files, now: now)
+            let kept = existing(in: folder.path, files: files, now: now)
             if let kept, !kept.isDue(at: now) { return kept }
-            return try make(in: folder, replacing: kept, files, now: now)
+            return try make(in: folder, replacing: kept, files: files, now: now)
         } catch {
             throw settings.stateFolder.errors("the state folder cannot be used: \(error.reason)")
         }
     }
 
     /// Returns the stored certificate; nil if it cannot be read, has expired, or has another authority.
-    static func existing(in folder: String, _ files: ConfigurationFiles, now: Int64) -> DevelopmentCertificate? {
-        guard let identity = identity(certificateName, keyName, in: folder, files) else { return nil }
+    static func existing(in folder: String, files: ConfigurationFiles, now: Int64) -> DevelopmentCertificate? {
+        guard let identity = identity(certificateName, key: keyName, in: folder, files: files) else { return nil }
         do throws(OpenSSLError) {
             guard now <= identity.leaf.notAfter else { return nil }
-            let found = try DevelopmentCertificate(identity, authority: authority(in: folder, files))
+            let found = try DevelopmentCertificate(identity, authority: authority(in: folder, files: files))
             guard let authority = found.authority, !found.isSelfSigned else { return found.isSelfSigned ? found : nil }
             guard now <= authority.notAfter else { return nil }
             return try identity.leaf.isIssued(by: authority) ? found : nil
@@ -70,16 +70,16 @@ struct DevelopmentCertificate {
         }
     }
 
-    private static func authority(in folder: String, _ files: ConfigurationFiles) throws(OpenSSLError) -> Certificate? {
+    private static func authority(in folder: String, files: ConfigurationFiles) throws(OpenSSLError) -> Certificate? {
         guard case .success(let bytes) = files.read("\(folder)/\(authorityName)") else { return nil }
         return try Certificate.chain(pem: bytes, name: authorityName)[0]
     }
 
     private static func identity(
         _ certificateName: String,
-        _ keyName: String,
+        key keyName: String,
         in folder: String,
-        _ files: ConfigurationFiles
+        files: ConfigurationFiles
     ) -> TLSIdentity? {
         guard case .success(let certificate) = files.read("\(folder)/\(certificateName)"),
             case .success(let key) = files.read("\(folder)/\(keyName)")
@@ -111,14 +111,14 @@ struct DevelopmentCertificate {
     private static func make(
         in folder: StateFolder,
         replacing kept: DevelopmentCertificate?,
-        _ files: ConfigurationFiles,
+        files: ConfigurationFiles,
         now: Int64
     ) throws(StateFolder.Fault) -> DevelopmentCertificate {
         let made: DevelopmentCertificate
         let authority: TLSIdentity
         var texts: [String: String] = [:]
         do throws(OpenSSLError) {
-            let stored = identity(authorityName, authorityKeyName, in: folder.path, files)
+            let stored = identity(authorityName, key: authorityKeyName, in: folder.path, files: files)
             if let stored, stored.leaf.notAfter > now + 2 * day {
                 authority = stored
             } else {
@@ -130,7 +130,7 @@ struct DevelopmentCertificate {
                 texts[authorityName, default: ""] += try kept.identity.leaf.pem()
             } else {
                 // With the same key, programs that have pinned it go on trusting the server.
-                let older = identity(certificateName, keyName, in: folder.path, files)?.privateKey
+                let older = identity(certificateName, key: keyName, in: folder.path, files: files)?.privateKey
                 let key = if let older { older } else { try PrivateKey.makeP256() }
                 made = try issue(by: authority, for: key, now: max(now, authority.leaf.notBefore))
                 texts[certificateName] = try made.identity.leaf.pem() + authority.leaf.pem()

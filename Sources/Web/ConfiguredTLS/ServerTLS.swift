@@ -101,7 +101,7 @@ public struct ServerTLS: Sendable {
         let now = Int64(clock.seconds)
         let folder = settings.stateFolder.value
         let configured = try ServerCertificate.configured(settings, files: files)
-        let development = configured == nil ? DevelopmentCertificate.existing(in: folder, files, now: now) : nil
+        let development = configured == nil ? DevelopmentCertificate.existing(in: folder, files: files, now: now) : nil
         let known = configured ?? development.map { ServerCertificate($0, in: folder) }
         // Without one, the other settings are checked with a temporary certificate.
         let problem = "the development certificate cannot be created: "

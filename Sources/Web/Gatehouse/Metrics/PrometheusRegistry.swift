@@ -66,27 +66,29 @@ package final class PrometheusRegistry: MetricsFactory {
     // MARK: MetricsFactory. The same name and labels always give the same handler.
 
     package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
-        series(label, dimensions, .counter) { PrometheusScalar() }
+        series(label, dimensions: dimensions, kind: .counter) { PrometheusScalar() }
     }
 
     package func makeFloatingPointCounter(
         label: String,
         dimensions: [(String, String)]
     ) -> any FloatingPointCounterHandler {
-        series(label, dimensions, .counter) { PrometheusScalar() }
+        series(label, dimensions: dimensions, kind: .counter) { PrometheusScalar() }
     }
 
     package func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
-        series(label, dimensions, .gauge) { PrometheusScalar() }
+        series(label, dimensions: dimensions, kind: .gauge) { PrometheusScalar() }
     }
 
     package func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
-        if aggregate { return series(label, dimensions, .histogram) { PrometheusHistogram(Self.buckets) } }
-        return series(label, dimensions, .gauge) { PrometheusScalar() }
+        if aggregate {
+            return series(label, dimensions: dimensions, kind: .histogram) { PrometheusHistogram(Self.buckets) }
+        }
+        return series(label, dimensions: dimensions, kind: .gauge) { PrometheusScalar() }
     }
 
     package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
-        series(label, dimensions, .histogram) { PrometheusHistogram(Self.buckets) }
+        series(label, dimensions: dimensions, kind: .histogram) { PrometheusHistogram(Self.buckets) }
     }
 
     // The values of Prometheus stay until the program ends.
@@ -96,29 +98,29 @@ package final class PrometheusRegistry: MetricsFactory {
     package func destroyRecorder(_ handler: any RecorderHandler) {}
     package func destroyTimer(_ handler: any TimerHandler) {}
 
-    /// Returns the values of a name and labels; new ones if there are none yet.
+    /// Returns the series of a name and labels; a new one if there is none yet.
     ///
-    /// If the name belongs to a metric of another kind, or there are too many series, the values are shown nowhere.
-    private func series<Values: PrometheusSeries>(
+    /// If the name belongs to a metric of another kind, or there are too many series, the series is shown nowhere.
+    private func series<Series: PrometheusSeries>(
         _ label: String,
-        _ dimensions: [(String, String)],
-        _ kind: Kind,
-        _ make: () -> Values
-    ) -> Values {
+        dimensions: [(String, String)],
+        kind: Kind,
+        make: () -> Series
+    ) -> Series {
         let name = UTF8Text(PrometheusText.name(label))
         let labels = UTF8Text(PrometheusText.labels(dimensions))
         return state.withLock { state in
             let knownKind = state.families[name]?.kind ?? kind
-            if knownKind == kind, let known = state.families[name]?.series[labels] as? Values { return known }
-            let values = make()
+            if knownKind == kind, let known = state.families[name]?.series[labels] as? Series { return known }
+            let made = make()
             guard knownKind == kind, state.count < Self.maximumSeries else {
                 state.droppedCount += 1
-                return values
+                return made
             }
             // The family is changed in its place: a copy would take time in proportion to its series.
-            state.families[name, default: Family(kind: kind)].series[labels] = values
+            state.families[name, default: Family(kind: kind)].series[labels] = made
             state.count += 1
-            return values
+            return made
         }
     }
 }

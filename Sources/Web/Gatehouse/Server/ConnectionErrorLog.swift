@@ -12,7 +12,7 @@ internal import Synchronization
 /// Clients can cause these errors. They are logged at the levels debug and trace, which are disabled by default, so
 /// that an attacker cannot fill the log.
 enum ConnectionErrorLog {
-    static func log(_ error: any Error, _ connection: Connection, _ logger: Logger, plainHTTP: PlainHTTPLog) {
+    static func log(_ error: any Error, of connection: Connection, to logger: Logger, plainHTTP: PlainHTTPLog) {
         if (error as? NIOOpenSSLError)?.code == .plainHTTP { plainHTTP.log(peer: connection.peer) }
         let level: Logger.Level =
             switch (error as? NIOOpenSSLError)?.code {

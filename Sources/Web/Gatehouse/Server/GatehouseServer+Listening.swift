@@ -135,7 +135,7 @@ extension GatehouseServer {
             },
             onError: { [metrics] error, connection in
                 metrics?.countError(error)
-                ConnectionErrorLog.log(error, connection, logger, plainHTTP: plainHTTP)
+                ConnectionErrorLog.log(error, of: connection, to: logger, plainHTTP: plainHTTP)
             },
             onHandshake: onHandshake
         )
