@@ -26,8 +26,15 @@ struct ImportedUsers: Sendable {
     private(set) var problems: [String] = []
     /// The number of problems, with those that are not kept.
     private(set) var problemCount = 0
-    /// The kinds of parts that are not imported, such as one-time codes, with their numbers and the first places.
-    private var omitted: [(what: String, count: Int, place: String)] = []
+    /// The kinds of parts that are not imported.
+    private var omissionsByKind: [Omission] = []
+
+    private struct Omission {
+        /// The parts, such as one-time codes.
+        let parts: String
+        var count = 1
+        let firstPlace: String
+    }
 
     /// The maximum number of problems, and of kinds of parts that are not imported.
     static let maximumMessages = 100
@@ -61,17 +68,20 @@ struct ImportedUsers: Sendable {
     }
 
     /// Adds a part that is not imported, with its kind in the plural.
-    mutating func omit(_ what: String, at place: String) {
-        if let index = omitted.firstIndex(where: { $0.what.hasBytes(of: what) }) {
-            omitted[index].count += 1
-        } else if omitted.count < Self.maximumMessages {
-            omitted.append((what, 1, place))
+    mutating func omit(_ parts: String, at place: String) {
+        if let index = omissionsByKind.firstIndex(where: { $0.parts.hasBytes(of: parts) }) {
+            omissionsByKind[index].count += 1
+        } else if omissionsByKind.count < Self.maximumMessages {
+            omissionsByKind.append(Omission(parts: parts, firstPlace: place))
         }
     }
 
     /// The parts that are not imported: a line for each kind.
     var omissions: [String] {
-        omitted.map { "not imported: \($0.what) (\($0.count == 1 ? "at" : "\($0.count), the first at") \($0.place))" }
+        omissionsByKind.map { omission in
+            let place = omission.count == 1 ? "at" : "\(omission.count), the first at"
+            return "not imported: \(omission.parts) (\(place) \(omission.firstPlace))"
+        }
     }
 
     /// Removes the users whose names differ in case only, and adds a problem for each, for a realm that ignores case.

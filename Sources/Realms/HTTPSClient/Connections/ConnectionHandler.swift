@@ -26,7 +26,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     private var writer: RequestWriter?
     /// True if the server keeps the connection open after this response.
     private var isReusable = false
-    private var head: (status: Int, fields: [(name: String, value: String)])?
+    /// The response that is being received, without its body.
+    private var response: HTTPSResponse?
     private var body: [UInt8] = []
     private var informationalCount = 0
     private static let maximumInformational = 16
@@ -70,7 +71,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         guard exchange.willSend() else { return close() }
         state = .active(exchange)
         exchange.startTimer(on: context.eventLoop)
-        (head, body, informationalCount) = (nil, [], 0)
+        (response, body, informationalCount) = (nil, [], 0)
         writer.request = exchange.request
         let head = HTTPRequestHead(version: .http1_1, method: HTTPMethod(rawValue: exchange.request.method), uri: "/")
         context.write(wrapOutboundOut(.head(head)), promise: nil)
@@ -97,10 +98,11 @@ final class ConnectionHandler: ChannelInboundHandler {
             guard body.count + bytes.readableBytes <= pool.configuration.maximumBody else { return closeTooLarge() }
             body += bytes.readableBytesView
         case .end:
-            guard let head else { return }
+            guard let response else { return }
             exchange.complete()
-            state = .finished(exchange, HTTPSResponse(status: head.status, fields: head.fields, body: body))
-            (self.head, body) = (nil, [])
+            let complete = HTTPSResponse(status: response.status, fields: response.fields, body: body)
+            state = .finished(exchange, complete)
+            (self.response, body) = (nil, [])
         }
     }
 
@@ -131,7 +133,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         if let time = Self.keepAliveTime(response["keep-alive"]) {
             idleTime = min(TimeAmount(pool.configuration.idleTime), .seconds(max(0, time - 1)))
         }
-        self.head = (status, fields)
+        self.response = response
     }
 
     /// Returns the seconds of `timeout=5` in the values of `Keep-Alive` (RFC 2068 19.7.1).

@@ -111,7 +111,7 @@ final class LDAPConnection: ServerConnection {
     ) throws(ServerFault) {
         var cookie: [UInt8] = []
         repeat {
-            let found = try reply(to: search, page: (size: Self.pageSize, cookie: cookie))
+            let found = try reply(to: search, page: LDAPHandle.Page(size: Self.pageSize, cookie: cookie))
             guard found.reply.isSuccess else { throw Self.fault(found.reply, search: search) }
             try body(found.entries)
             cookie = found.cookie

@@ -56,8 +56,13 @@ struct SentSearch {
 }
 
 extension LDAPHandle {
-    /// A part of the entries that a search finds: its maximum number of them, and its position.
-    typealias Page = (size: Int32, cookie: [UInt8])
+    /// A part of the entries that a search finds (RFC 2696).
+    struct Page {
+        /// The maximum number of entries.
+        let size: Int32
+        /// The position, as the server has returned it; empty for the first page.
+        let cookie: [UInt8]
+    }
 
     /// The maximum number of references in an answer, which are not followed.
     private static let maximumReferences = 10_000

@@ -84,18 +84,29 @@ final class LoginMetrics: LoginObserver {
 
 /// The gauges of sessions, locks and password hashing, which are set once a second.
 final class ServiceMetrics: Sendable {
-    /// The values of which the gauges show one each; hashing is nil if no realm needs it.
-    private typealias Values = (service: SignInService, throttle: ThrottleStatistics, hashing: HashingPool?)
+    /// The values of which the gauges show one each.
+    private struct Values {
+        let service: SignInService
+        let throttle: ThrottleStatistics
+        /// Nil if no realm needs it.
+        let hashing: HashingPool?
+    }
 
-    private static let gauges: [(name: String, kind: String?, value: @Sendable (Values) -> Int?)] = [
-        (MetricName.sessions, nil, { $0.service.sessions.count }),
-        (MetricName.pendingLogins, nil, { $0.service.pendingLogins.count }),
-        (MetricName.locked, "account", { $0.throttle.lockedAccounts }),
-        (MetricName.locked, "network", { $0.throttle.lockedNetworks }),
-        (MetricName.waitingAttempts, nil, { $0.throttle.waitingAttempts }),
-        (MetricName.hashingRunning, nil, { $0.hashing?.statistics.running }),
-        (MetricName.hashingWaiting, nil, { $0.hashing?.statistics.waiting }),
-        (MetricName.hashingWorkers, nil, { $0.hashing?.settings.workers }),
+    private struct GaugeDefinition: Sendable {
+        let name: String
+        var kind: String?
+        let value: @Sendable (Values) -> Int?
+    }
+
+    private static let definitions = [
+        GaugeDefinition(name: MetricName.sessions) { $0.service.sessions.count },
+        GaugeDefinition(name: MetricName.pendingLogins) { $0.service.pendingLogins.count },
+        GaugeDefinition(name: MetricName.locked, kind: "account") { $0.throttle.lockedAccounts },
+        GaugeDefinition(name: MetricName.locked, kind: "network") { $0.throttle.lockedNetworks },
+        GaugeDefinition(name: MetricName.waitingAttempts) { $0.throttle.waitingAttempts },
+        GaugeDefinition(name: MetricName.hashingRunning) { $0.hashing?.statistics.running },
+        GaugeDefinition(name: MetricName.hashingWaiting) { $0.hashing?.statistics.waiting },
+        GaugeDefinition(name: MetricName.hashingWorkers) { $0.hashing?.settings.workers },
     ]
 
     private let gauges: [Gauge]
@@ -106,8 +117,9 @@ final class ServiceMetrics: Sendable {
     private let counted = Mutex<(pool: ObjectIdentifier?, refused: Int)>((nil, 0))
 
     init(_ factory: any MetricsFactory) {
-        gauges = Self.gauges.map { name, kind, _ in
-            Gauge(label: name, dimensions: kind.map { [("kind", $0)] } ?? [], factory: factory)
+        gauges = Self.definitions.map { definition in
+            let dimensions = definition.kind.map { [("kind", $0)] } ?? []
+            return Gauge(label: definition.name, dimensions: dimensions, factory: factory)
         }
         hashingRefused = Counter(label: MetricName.hashingRefused, factory: factory)
         lockedAccounts = Counter(label: MetricName.lockouts, dimensions: [("kind", "account")], factory: factory)
@@ -123,8 +135,8 @@ final class ServiceMetrics: Sendable {
 
     func update(_ service: SignInService) {
         let pool = service.refresher.hashingPool
-        let values = (service, service.throttle.statistics, pool)
-        for (gauge, definition) in zip(gauges, Self.gauges) {
+        let values = Values(service: service, throttle: service.throttle.statistics, hashing: pool)
+        for (gauge, definition) in zip(gauges, Self.definitions) {
             if let value = definition.value(values) { gauge.record(value) }
         }
         guard let pool else { return }
