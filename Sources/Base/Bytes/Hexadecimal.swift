@@ -23,8 +23,8 @@
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
     }
 
-    /// Returns the bytes of a text of digits in upper or lower case; nil if it has another character or an odd number of
-    /// digits.
+    /// Returns the bytes of a text of digits in upper or lower case; nil if it has another character or an odd number
+    /// of digits.
     package static func decode(_ text: some StringProtocol) -> [UInt8]? { decode(text, digit: value) }
 
     /// Returns the bytes of a text of lower-case digits; nil if it has another character or an odd number of digits.

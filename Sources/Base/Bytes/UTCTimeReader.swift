@@ -30,8 +30,8 @@ package struct UTCTimeReader {
         return number
     }
 
-    /// Reads all digits that follow, and returns the milliseconds that they are as a fraction of a second; nil if there is
-    /// none.
+    /// Reads all digits that follow, and returns the milliseconds that they are as a fraction of a second; nil if there
+    /// is none.
     package mutating func fraction() -> (milliseconds: Int, digits: Int)? {
         let digits = bytes[place...].prefix(while: ASCII.isDigit)
         guard !digits.isEmpty else { return nil }

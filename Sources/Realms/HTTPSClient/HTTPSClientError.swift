@@ -28,8 +28,8 @@ public struct HTTPSClientError: Error, Sendable {
         case malformedResponse
         /// The connection ended before the response was complete.
         case connectionClosed
-        /// All connections are in use, and the maximum number of requests is waiting for a connection; or the system has no
-        /// more resources for a connection.
+        /// All connections are in use, and the maximum number of requests is waiting for a connection; or the system
+        /// has no more resources for a connection.
         case tooManyRequests
         /// The caller's task was cancelled.
         case cancelled

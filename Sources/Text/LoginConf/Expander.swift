@@ -17,7 +17,8 @@ struct Expander {
 
     let syntax: Syntax
     let expansion: Expansion
-    /// True for a value that messages may not quote: they name a reference in it only if there is nothing else in the value.
+    /// True for a value that messages may not quote: they name a reference in it only if there is nothing else in the
+    /// value.
     var isSecret = false
     let text: SourceText
     /// The place of the value.

@@ -55,7 +55,8 @@ public struct SignInBrand: Sendable, Hashable {
             return bytes.starts(with: signature) && bytes.dropFirst(12).starts(with: "IHDR".utf8)
         }
 
-        /// Returns whether bytes are UTF-8, and `svg` is the first element, after a declaration, comments and a document type.
+        /// Returns whether bytes are UTF-8, and `svg` is the first element, after a declaration, comments and a
+        /// document type.
         private static func isSVG(_ bytes: [UInt8]) -> Bool {
             guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else { return false }
             var rest = Substring(text).utf8

@@ -55,7 +55,8 @@ package struct CIDRSet: Sendable {
     private var blocks: [CIDRBlock] = []
 
     package init(_ blocks: [CIDRBlock]) {
-        // Two blocks are disjoint, or one contains the other. Of two with the same first address the greater comes first.
+        // Two blocks are disjoint, or one contains the other. Of two with the same first address the greater comes
+        // first.
         for block in blocks.sorted(by: { ($0.first, $0.length) < ($1.first, $1.length) }) {
             if let last = self.blocks.last, last.contains(NetworkAddress(bits: block.first)) { continue }
             self.blocks.append(block)
@@ -72,7 +73,8 @@ package struct CIDRSet: Sendable {
 }
 
 extension Array {
-    /// Returns the index of the first element that meets a condition, in an array in which all elements after it do too.
+    /// Returns the index of the first element that meets a condition, in an array in which all elements after it do
+    /// too.
     func partitioningIndex(where isLater: (Element) -> Bool) -> Int {
         var range = indices
         while !range.isEmpty {

@@ -15,15 +15,16 @@ public struct Authenticator: Sendable {
         self.throttle = throttle
     }
 
-    /// Returns an authenticator with the same realms and a throttle, which several authenticators may share, such as those
-    /// before and after a reload.
+    /// Returns an authenticator with the same realms and a throttle, which several authenticators may share, such as
+    /// those before and after a reload.
     public func throttled(by throttle: any LoginThrottle) -> Authenticator {
         var copy = self
         copy.throttle = throttle
         return copy
     }
 
-    /// Returns an authenticator with the same realms and a cache of accepted logins, for the realms with a `cache` block.
+    /// Returns an authenticator with the same realms and a cache of accepted logins, for the realms with a `cache`
+    /// block.
     package func caching(by cache: any LoginCache) -> Authenticator {
         var copy = self
         copy.cache = cache
@@ -59,7 +60,8 @@ public struct Authenticator: Sendable {
         await reports(request, in: [try realm(request.realm)], asking: conversation)[0]
     }
 
-    /// Authenticates a user in several realms, in order, until one realm accepts the user; an empty list refuses the login.
+    /// Authenticates a user in several realms, in order, until one realm accepts the user; an empty list refuses the
+    /// login.
     ///
     /// If there is a ``throttle``, the login is one attempt for all realms. The attempt is reserved for the accounts of
     /// all realms in one step, and settled once. If the account of one realm is locked, the stack of that realm is
@@ -97,8 +99,8 @@ public struct Authenticator: Sendable {
         let reservation = accounts.isEmpty ? nil : await throttle?.reserve(accounts, by: username, from: peer)
         if let reservation { conversation.beforeWaiting { reservation.waitsForUser() } }
         var attempts: [RealmAttempt] = []
-        // After an outage that a lock hides, the later realms are evaluated but accept no user: to stop at that realm would
-        // show the outage.
+        // After an outage that a lock hides, the later realms are evaluated but accept no user: to stop at that realm
+        // would show the outage.
         var mayContinue = true
         for (realm, account) in zip(realms, accounts) {
             // The throttle needs a fingerprint of the secrets only if a later realm may accept them.
@@ -181,7 +183,7 @@ public protocol LoginObserver: Sendable {
     /// Tells the observer that a login in a realm has ended.
     ///
     /// It is called after the throttle has counted the attempt, and before the caller of the login gets the result. So
-    /// it must not wait. If a login used several realms, it is called once for each of them. The user name and the address
-    /// in the report are data of the client, and must not become labels of metrics.
+    /// it must not wait. If a login used several realms, it is called once for each of them. The user name and the
+    /// address in the report are data of the client, and must not become labels of metrics.
     func loginEnded(_ report: LoginReport)
 }

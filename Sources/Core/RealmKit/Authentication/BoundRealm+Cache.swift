@@ -3,8 +3,8 @@
 extension BoundRealm {
     /// Evaluates the realm's stack, or repeats an accepted login from the cache, and adds the groups of the realm.
     ///
-    /// The cache is used only if the realm has ``CacheTimes``, the client has presented a password, and the login may be
-    /// granted. An expired entry is used only during an outage. To tell an outage from a failure that the user has
+    /// The cache is used only if the realm has ``CacheTimes``, the client has presented a password, and the login may
+    /// be granted. An expired entry is used only during an outage. To tell an outage from a failure that the user has
     /// caused, a login of an invented user is tried. A login is stored only if this password was its only credential.
     func login(
         _ request: consuming LoginRequest,
@@ -43,7 +43,8 @@ extension BoundRealm {
         return await repeated(login, request, note: "accepted \(Self.text(age)) ago; now it is unavailable\(cause)")
     }
 
-    /// Returns the login of an entry that may be used although it has expired, because the realm is down; nil otherwise.
+    /// Returns the login of an entry that may be used although it has expired, because the realm is down; nil
+    /// otherwise.
     private func staleLogin(
         for request: LoginRequest,
         entry: any LoginCacheEntry,
@@ -74,8 +75,8 @@ extension BoundRealm {
         return report
     }
 
-    /// Returns whether the realm cannot decide the login of an invented user, which is never granted, and has no address, so
-    /// that the limits of the user's address and account do not apply.
+    /// Returns whether the realm cannot decide the login of an invented user, which is never granted, and has no
+    /// address, so that the limits of the user's address and account do not apply.
     private func isDown(inventing request: LoginRequest) async -> Bool {
         guard let invented = request.username.inventedUser else { return false }
         let login = await HeldLogin(
@@ -119,8 +120,8 @@ extension LoginFailure {
     }
 }
 
-/// Accepts a user because of an entry in the cache, in a stack of this module alone: the login passes through the engine
-/// and has an ordinary report.
+/// Accepts a user because of an entry in the cache, in a stack of this module alone: the login passes through the
+/// engine and has an ordinary report.
 struct CachedLoginModule: ImmediateLoginModule {
     static let moduleNames = ["cache"]
 

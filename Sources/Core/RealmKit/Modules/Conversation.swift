@@ -11,15 +11,15 @@
 public protocol Conversation: AnyObject, Sendable {
     /// True if the client presented a password or a code.
     ///
-    /// A refused login then counts as a guess, even if no module requested the secret. The engine reads it at the end of a
-    /// login. The default is false.
+    /// A refused login then counts as a guess, even if no module requested the secret. The engine reads it at the end
+    /// of a login. The default is false.
     var presentsSecret: Bool { get }
 
     /// Sets what the conversation does each time before it waits for a person.
     ///
     /// A throttle then counts the login as a failure, until it is known to be none. A conversation that waits for the
-    /// user's next request calls the action before it shows the question. The action replaces an earlier one; it does not
-    /// block, and is released with the conversation at the latest. The default ignores the action.
+    /// user's next request calls the action before it shows the question. The action replaces an earlier one; it does
+    /// not block, and is released with the conversation at the latest. The default ignores the action.
     func beforeWaiting(_ action: @escaping @Sendable () -> Void)
 
     /// Answers all callbacks, which are passed together so that a page can show all fields at once.

@@ -51,8 +51,8 @@ public struct FirstPass: Sendable, Hashable {
         return verdict
     }
 
-    /// Removes the shared name and password if `clearPass` is set; a module that implements commit or abort itself must call
-    /// it there.
+    /// Removes the shared name and password if `clearPass` is set; a module that implements commit or abort itself must
+    /// call it there.
     public func cleanUp(_ attempt: LoginAttempt) {
         if clears { attempt.updateShared { ($0[.name], $0[.password]) = (nil, nil) } }
     }

@@ -23,8 +23,8 @@ public protocol LoginModule<RealmType>: Sendable {
     /// The options of this module; no options by default. A configuration that sets any other option does not load.
     static var options: PropertySchema { get }
 
-    /// Creates the module for one place in the stack of one realm, with the options after the module's control flag, which
-    /// have been checked against ``options``.
+    /// Creates the module for one place in the stack of one realm, with the options after the module's control flag,
+    /// which have been checked against ``options``.
     ///
     /// If the realm of the stack has another type than ``RealmType``, the configuration does not load.
     ///
@@ -119,8 +119,8 @@ extension ImmediateLoginModule {
 
 /// A login module that never blocks its thread, for example in a call of a C library, and never computes for long.
 ///
-/// Its calls start on the thread of the login and continue on the worker thread that has resumed them, which saves changes
-/// of threads. Until it suspends, its deadline is not enforced, and that worker thread makes no other call.
+/// Its calls start on the thread of the login and continue on the worker thread that has resumed them, which saves
+/// changes of threads. Until it suspends, its deadline is not enforced, and that worker thread makes no other call.
 package protocol NonblockingLoginModule: LoginModule {}
 
 /// The decision of one module about a login: success, ignored or failed.

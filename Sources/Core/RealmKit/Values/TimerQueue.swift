@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// Calls handlers at given times.
 ///
-/// One sleeping task serves all handlers, so a login that ends before its deadline needs no task of its own. A new handler
-/// with an earlier time starts another task.
+/// One sleeping task serves all handlers, so a login that ends before its deadline needs no task of its own. A new
+/// handler with an earlier time starts another task.
 package final class TimerQueue: Sendable {
     /// A handler that receives the current time and returns the time of its next call, or nil if it is finished.
     package typealias Handler = @Sendable (_ now: UInt64) -> UInt64?

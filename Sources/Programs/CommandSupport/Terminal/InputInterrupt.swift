@@ -2,8 +2,8 @@
 
 internal import Glibc
 
-/// The end of a wait for input, from any thread: a read of a terminal or a pipe blocks its thread, and the task that waits
-/// for it cannot end it otherwise.
+/// The end of a wait for input, from any thread: a read of a terminal or a pipe blocks its thread, and the task that
+/// waits for it cannot end it otherwise.
 package final class InputInterrupt: Sendable {
     /// Two connected sockets: a byte that is sent to `sending` can be read at `event`, and is never read.
     private let event: Int32
@@ -33,7 +33,8 @@ package final class InputInterrupt: Sendable {
         return unsafe poll(&polled, 1, 0) > 0
     }
 
-    /// Waits until a descriptor can be read, has ended or has failed; false if it was interrupted, also if the descriptor can be read.
+    /// Waits until a descriptor can be read, has ended or has failed; false if it was interrupted, also if the
+    /// descriptor can be read.
     func waits(for descriptor: Int32) -> Bool {
         // poll(2) ignores a negative number, and the read fails.
         guard descriptor >= 0 else { return true }

@@ -4,7 +4,8 @@ internal import Bytes
 internal import HTTPSClient
 internal import RealmKit
 
-/// The requests for logins at a service: the parts that the settings give, to which a user name and a password are added.
+/// The requests for logins at a service: the parts that the settings give, to which a user name and a password are
+/// added.
 struct LoginRequestTemplate: Sendable {
     enum Credentials: Sendable {
         /// The field `Authorization` with the scheme Basic (RFC 7617).
@@ -21,9 +22,9 @@ struct LoginRequestTemplate: Sendable {
 
     /// Returns the request for one server, with a user name and a password.
     ///
-    /// The result is nil if the scheme cannot carry them: with Basic, the user name has no colon, and both have no control
-    /// characters (RFC 7617 2); in JSON, both are UTF-8. Another Gatehouse rejects a password with a NUL character and a body
-    /// that is too long with the status 400 or 413, which would look like an outage.
+    /// The result is nil if the scheme cannot carry them: with Basic, the user name has no colon, and both have no
+    /// control characters (RFC 7617 2); in JSON, both are UTF-8. Another Gatehouse rejects a password with a NUL
+    /// character and a body that is too long with the status 400 or 413, which would look like an outage.
     func request(to url: HTTPSURL, name: Username, password: Secret) throws(HTTPSClientError) -> HTTPSRequest? {
         var request = try empty(url)
         switch credentials {

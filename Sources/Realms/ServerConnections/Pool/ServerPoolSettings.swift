@@ -8,9 +8,9 @@ package struct ServerPoolSettings: Sendable, Hashable {
     package var connections = 8
     /// The maximum number of waiting calls.
     package var queue = 512
-    /// True to reject the oldest call of the source or user with the most waiting calls when the queue is full; false to
-    /// reject the new call or, if another source or user has more of them, the newest call of that one; of the calls of a
-    /// user, one of the source with the most.
+    /// True to reject the oldest call of the source or user with the most waiting calls when the queue is full; false
+    /// to reject the new call or, if another source or user has more of them, the newest call of that one; of the calls
+    /// of a user, one of the source with the most.
     package var cancelsOldest = false
     /// The time for a call, from its arrival to its answer.
     package var timeout = Duration.seconds(10)
@@ -33,7 +33,8 @@ package struct ServerPoolSettings: Sendable, Hashable {
         Property("servers", .choice(["in-order", "round-robin"]), default: "in-order"),
     ]
 
-    /// Reads the limits from properties whose schema contains ``properties``, and the number of `connections` by that name.
+    /// Reads the limits from properties whose schema contains ``properties``, and the number of `connections` by that
+    /// name.
     package init(_ properties: RealmProperties, connections: String) throws(BadRealm) {
         self.init()
         self.connections = try properties.integer(connections)

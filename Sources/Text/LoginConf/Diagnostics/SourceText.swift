@@ -40,8 +40,8 @@ public struct SourceText: Sendable {
         return SourceLocation(line: place.number, column: place.column)
     }
 
-    /// Makes later diagnostics about this text show a value as its reference, such as `${env:NAME}`; without effect if the
-    /// value has no reference.
+    /// Makes later diagnostics about this text show a value as its reference, such as `${env:NAME}`; without effect if
+    /// the value has no reference.
     public func hide(_ value: String, writtenAs written: String, at range: SourceRange) {
         guard written.contains("${env:") || written.contains("${file:") else { return }
         expandedValues.add(value, writtenAs: written, line: location(of: range.start).line)
@@ -62,7 +62,8 @@ public struct SourceText: Sendable {
 }
 
 extension SourceText {
-    /// The line that contains an offset: its number, its byte offsets without the line end, and the offset with its column.
+    /// The line that contains an offset: its number, its byte offsets without the line end, and the offset with its
+    /// column.
     ///
     /// A long line is cut 1,024 bytes after the offset.
     struct Line {

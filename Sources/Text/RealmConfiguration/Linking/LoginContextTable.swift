@@ -77,8 +77,8 @@ struct LoginContextTable {
         entries.first { $0.name.utf8.elementsEqual(name.utf8) } ?? entries.first { $0.name == "other" }
     }
 
-    /// Returns a hint for a name that has no entry: the most similar name, the known names, or an entry to write with the
-    /// module of the realm.
+    /// Returns a hint for a name that has no entry: the most similar name, the known names, or an entry to write with
+    /// the module of the realm.
     func hint(_ name: String, module: String? = nil) -> String {
         let paths = files.joined(separator: ", ")
         let read = files.isEmpty ? "no login-config file is set" : "login-config files: \(paths)"
