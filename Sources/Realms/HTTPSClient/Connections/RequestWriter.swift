@@ -2,7 +2,6 @@
 
 internal import NIOCore
 internal import NIOHTTP1
-internal import NIOOpenSSL
 
 /// Writes the request whose head passes through the pipeline, wipes the buffer when it is sent, and limits the bytes
 /// that are received until the next request.
