@@ -35,11 +35,14 @@ struct RealmQuestion {
 
     /// Returns the values that an answer stands for.
     func values(_ answer: String) throws -> [String] {
-        guard !answer.isEmpty else { throw CommandError(.usage, "this question needs an answer") }
+        let isNone = answer == "none" || answer == "false"
+        guard !answer.isEmpty, !isNone || defaultAnswer == "none" || !choices.isEmpty else {
+            throw CommandError(.usage, "this question needs an answer")
+        }
         guard choices.isEmpty || choices.contains(answer) else {
             throw CommandError(.usage, "the answer is one of: \(choices.joined(separator: ", "))")
         }
-        guard answer != "none", answer != "false" else { return [] }
+        guard !isNone else { return [] }
         let parts = property == "directory" ? answer.split(separator: " ").map(String.init) : [answer]
         return try parts.map { part in try ServerUsers.value(part, of: property) }
     }
@@ -51,12 +54,10 @@ extension RealmQuestion {
     static var ofDirectory: [RealmQuestion] {
         // The groups of Active Directory are those that the entry of the user names.
         let hasGroups: (ServerUsers) -> Bool = { users in
-            !users.has("group-source") && users.values("active-directory") != ["true"]
+            !users.has("group-source") && !users.isOn("active-directory")
         }
         let isPlain: (ServerUsers) -> Bool = { users in
-            users.values("directory").contains { url in
-                url.hasPrefix("ldap:") && !["127.", "[::1]", "localhost"].contains { url.hasPrefix("ldap://\($0)") }
-            }
+            users.values("directory").contains { ServerUsers.needsStartTLS($0) }
         }
         return [
             RealmQuestion(
@@ -71,7 +72,7 @@ extension RealmQuestion {
                 isAsked: isPlain
             ),
             RealmQuestion("ca-file", text: authority, defaultAnswer: "none") { users in
-                users.has("start-tls") || users.values("directory").contains { $0.hasPrefix("ldaps:") }
+                users.isOn("start-tls") || users.values("directory").contains { $0.hasPrefix("ldaps:") }
             },
             RealmQuestion("base-dn", text: "Which base DN for users? (such as ou=people,dc=example,dc=org)"),
             RealmQuestion(

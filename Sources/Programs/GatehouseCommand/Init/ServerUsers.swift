@@ -40,6 +40,11 @@ struct ServerUsers {
 
     func has(_ name: String) -> Bool { !values(name).isEmpty }
 
+    /// Returns whether a property is true, in any of the spellings that realms.conf accepts.
+    func isOn(_ name: String) -> Bool {
+        values(name).contains { ["true", "yes", "on", "1"].contains($0.lowercased()) }
+    }
+
     /// The login context and the realm, as realms.conf has them.
     var text: String {
         let secret: String? =
@@ -62,6 +67,15 @@ struct ServerUsers {
 
     private static func quoted(_ value: String) -> String {
         "\"" + value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+    }
+
+    /// Returns whether the connection to a directory leaves this machine without TLS, as `LDAPRealm` decides.
+    static func needsStartTLS(_ url: String) -> Bool {
+        let scheme = "ldap://"
+        guard url.lowercased().hasPrefix(scheme) else { return false }
+        let place = url.dropFirst(scheme.count)
+        let host = place.first == "[" ? place.dropFirst().prefix { $0 != "]" } : place.prefix { $0 != ":" && $0 != "/" }
+        return !["localhost", "ip6-localhost"].contains(host.lowercased()) && NetworkAddress(host)?.isLoopback != true
     }
 
     mutating func add(_ arguments: [String]) throws {

@@ -13,8 +13,9 @@ enum HTTP2Fields {
         for field in response.headerFields {
             let name = field.name.canonicalName
             guard !isConnectionSpecific(name) else { continue }
-            // Secrets are kept out of the compression table (RFC 7541 section 7.1.3).
-            fields.add(name: name, value: field.value, indexing: name == "set-cookie" ? .neverIndexed : .indexable)
+            // Session cookies and identity tokens are kept out of the compression table (RFC 7541 section 7.1.3).
+            let isSecret = name == "set-cookie" || name == "remote-token"
+            fields.add(name: name, value: field.value, indexing: isSecret ? .neverIndexed : .indexable)
         }
         return fields
     }
