@@ -40,7 +40,10 @@ struct ShownPart {
             let isAfterComment = bytes[previous.end..<token.start].contains { !$0.isLoginConfWhitespace }
             if isCut || isAfterComment { range = nil }
             let isDelimiter = bytes[token.start].isDelimiter
-            let isShown = mayShow(token, end: scanner.end) || shownPlace == .always && token.start >= start
+            let isShown =
+                if isDisplaced(token, after: previous) { hide() } else {
+                    mayShow(token, end: scanner.end) || shownPlace == .always && token.start >= start
+                }
             isCut = !isShown || isDelimiter
             if isDelimiter { misplacedName = nil }
             if isShown { range = (range?.lowerBound ?? token.start)..<token.end }
@@ -61,6 +64,38 @@ struct ShownPart {
             index -= 1
         }
         return index == 0 ? 0 : nil
+    }
+
+    /// Returns whether a text is in quotes, or out of them, probably because of a quotation mark too many or too few: a quoted
+    /// text with a delimiter in it or another word beside it, or the word behind it.
+    private func isDisplaced(_ token: Token, after previous: Token) -> Bool {
+        let isNotFirst = previous.isText && previous.end == token.start
+        guard token.kind == .string else { return isNotFirst && previous.kind == .string }
+        let touchesNext =
+            token.end < bytes.count && !bytes[token.end].isLoginConfWhitespace && !bytes[token.end].isDelimiter
+        return isNotFirst || touchesNext || hasDelimiter(token)
+    }
+
+    /// Returns whether a quoted text has a `;`, or a brace beside white space that is none of a reference `${...}`.
+    private func hasDelimiter(_ token: Token) -> Bool {
+        var isReference = false
+        for index in token.start + 1..<token.end - 1 where bytes[index].isDelimiter {
+            switch bytes[index] {
+            case .openBrace where bytes[index - 1] == .dollar: isReference = true
+            case .closeBrace where isReference: isReference = false
+            case .semicolon: return true
+            default:
+                let neighbours = [bytes[index - 1], bytes[index + 1]]
+                if neighbours.contains(where: \.isLoginConfWhitespace) { return true }
+            }
+        }
+        return false
+    }
+
+    /// Hides a word, and the values behind it; returns false.
+    private mutating func hide() -> Bool {
+        context = .name
+        return false
     }
 
     private mutating func mayShow(_ token: Token, end: Int) -> Bool {
