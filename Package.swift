@@ -93,7 +93,7 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
         "ServerConnections": ["Bytes", "Files", "OpenSSLKit", "RealmKit", "Workers"],
     ],
     "Sources/Text": [
-        "LoginConf": ["RealmKit"],
+        "LoginConf": ["Bytes", "RealmKit"],
         "RealmConfiguration": [
             "AccessControl", "Bytes", "Files", "HTTPLimits", "LoginConf", "OpenSSLKit", "Passwords", "RealmKit",
             "Sessions", "Throttle",

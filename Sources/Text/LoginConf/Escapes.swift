@@ -7,6 +7,7 @@ enum LoginConfEscapes {
     /// The escapes are `\n \r \t \b \f \a \v`, and octal numbers: up to three digits if the first is 0 to 3, otherwise
     /// up to two. Any other character after a backslash stands for itself. Source: `java.io.StreamTokenizer`.
     static func unescaped(_ content: ArraySlice<UInt8>) -> String {
+        guard content.contains(.backslash) else { return String(decoding: content, as: UTF8.self) }
         var result: [UInt8] = []
         var rest = content
         while let byte = rest.popFirst() {

@@ -5,7 +5,7 @@
 /// A message, a hint and the line below them quote a name if it is known or similar to a known one, and a value only if it
 /// belongs to a known name and its schema declares it as harmless. What is unknown is not quoted, because it may be a
 /// secret that a mistake has moved.
-public struct KnownNames: Sendable {
+public final class KnownNames: Sendable {
     /// No names: nothing is quoted.
     public static let none = KnownNames(harmless: [])
 

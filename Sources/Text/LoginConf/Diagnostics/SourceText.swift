@@ -32,6 +32,9 @@ public struct SourceText: Sendable {
         self.init(name: name, bytes: Array(text.utf8), names: names)
     }
 
+    /// Returns whether this is a copy of another text, without comparing the bytes.
+    func isCopy(of other: SourceText) -> Bool { expandedValues === other.expandedValues }
+
     /// Returns the line and column of a byte offset; an offset past the end is treated as the end.
     ///
     /// It takes constant time.

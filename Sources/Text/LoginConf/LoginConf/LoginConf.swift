@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Bytes
 public import RealmKit
 
 /// The language of JAAS login configuration files.
@@ -48,18 +49,18 @@ public enum LoginConf {
 /// ``LoginConf/parse(_:expansion:names:)``, and add the names of `login` blocks to it.
 public struct LoginContextNames: Sendable {
     // `String` treats canonically equivalent texts as equal, and the JDK does not.
-    private var places: [[UInt8]: (text: SourceText, range: SourceRange)] = [:]
+    private var places: [UTF8Text: (text: Int, range: SourceRange)] = [:]
+    private var texts: [SourceText] = []
 
     /// Creates an empty set of names.
     public init() {}
 
     /// Adds the name of a login context; returns an error if it has been added before, with a hint that shows the first place.
     public mutating func add(_ name: String, at range: SourceRange, in text: SourceText) -> Diagnostic? {
-        guard let first = places[Array(name.utf8)] else {
-            places[Array(name.utf8)] = (text, range)
-            return nil
-        }
-        let hint = "the first one is at \(first.text.place(of: first.range))"
+        if texts.last?.isCopy(of: text) != true { texts.append(text) }
+        guard let first = places.updateValue((texts.count - 1, range), forKey: UTF8Text(name)) else { return nil }
+        places[UTF8Text(name)] = first
+        let hint = "the first one is at \(texts[first.text].place(of: first.range))"
         return text.error(at: range, "a second login context \(DiagnosticText.word(name))", hint: hint)
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Bytes
 internal import RealmKit
 
 /// The grammar of login.conf.
@@ -13,8 +14,9 @@ internal import RealmKit
 extension Parser {
     /// A context whose modules are being read.
     struct Context {
-        /// The name for messages; nil if it may not be quoted.
-        let name: String?
+        let name: String
+        /// True in realms.conf, whose messages always quote the name.
+        var isAlwaysQuoted = false
         let nameRange: SourceRange
         /// The place of its `{`.
         let open: SourceRange
@@ -39,7 +41,7 @@ extension Parser {
         let nameToken = take()
         let name = string(of: nameToken)
         guard token.kind == .openBrace else { throw missingBrace(after: name) }
-        let context = Context(name: quoted(name), nameRange: nameToken.range, open: token.range)
+        let context = Context(name: name, nameRange: nameToken.range, open: token.range)
         advance()
         if !diagnostics.isFull, let duplicate = names.add(name, at: nameToken.range, in: text) {
             diagnostics.add(duplicate, at: nameToken.range)
@@ -75,10 +77,15 @@ extension Parser {
         }
         if modules.isEmpty, diagnostics.errorCount == errorsBefore {
             let hint = "the JDK ignores an empty context and uses `other`; remove it or add a module"
-            let name = context.name.map { " " + $0 } ?? ""
+            let name = quotedName(of: context).map { " " + $0 } ?? ""
             diagnostics.error("the context\(name) has no modules", at: context.nameRange, hint: hint)
         }
         return (modules, true)
+    }
+
+    /// Returns the name of a context for a message; nil if it may not be quoted.
+    func quotedName(of context: Context) -> String? {
+        context.isAlwaysQuoted ? DiagnosticText.word(context.name) : quoted(context.name)
     }
 
     private mutating func parseModule(of context: Context) throws(SyntaxError) -> ModuleEntry {
@@ -110,20 +117,26 @@ extension Parser {
     /// Parses the options of a module and its `;`.
     private mutating func parseOptions(of context: Context) throws(SyntaxError) -> [ModuleOption] {
         var options: [ModuleOption] = []
-        // Keys are compared byte by byte, as in the JDK.
-        var indices: [[UInt8]: Int] = [:]
+        // Keys are compared byte by byte, as in the JDK. The dictionary has all keys if there are more than a few.
+        var indices: [UTF8Text: Int] = [:]
         var last: ModuleOption?
         while token.kind != .semicolon {
             guard token.isText else { throw unexpectedInsteadOfOption(after: last, in: context) }
             let option = try parseOption(of: context)
-            if let index = indices[Array(option.key.utf8)] {
-                warnOfDuplicate(option, earlier: options[index])
-                options[index] = option
+            last = option
+            if options.count == 8 {
+                for (index, option) in options.enumerated() { indices[UTF8Text(option.key)] = index }
+            }
+            let earlier =
+                options.count < 8
+                ? options.firstIndex { $0.key.hasBytes(of: option.key) } : indices[UTF8Text(option.key)]
+            if let earlier {
+                warnOfDuplicate(option, earlier: options[earlier])
+                options[earlier] = option
             } else {
-                indices[Array(option.key.utf8)] = options.count
+                if options.count >= 8 { indices[UTF8Text(option.key)] = options.count }
                 options.append(option)
             }
-            last = option
         }
         advance()
         return options
@@ -169,8 +182,9 @@ extension Parser {
     /// The JDK also accepts some letters outside of ASCII; they are rejected here.
     func controlFlag(of token: Token) -> ControlFlag? {
         guard token.isText else { return nil }
-        let word = string(of: token).utf8.map(\.lowercased)
-        return ControlFlag.allCases.first { $0.rawValue.utf8.elementsEqual(word) }
+        let word = string(of: token)
+        return ControlFlag(rawValue: word)
+            ?? ControlFlag.allCases.first { $0.rawValue.utf8.elementsEqual(word.utf8.lazy.map(\.lowercased)) }
     }
 
     // MARK: After an error

@@ -74,7 +74,7 @@ extension Parser {
     private func unclosed(_ context: Context, at range: SourceRange) -> SyntaxError {
         let hint =
             "the block begins at \(text.place(of: context.open)); close it with `\(expansion == nil ? "}" : "};")`"
-        let message = "the block of \(context.name ?? "the context") is not closed"
+        let message = "the block of \(quotedName(of: context) ?? "the context") is not closed"
         return SyntaxError(message, at: range, hint: hint, endsContext: true)
     }
 

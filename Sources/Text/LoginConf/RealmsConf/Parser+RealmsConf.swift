@@ -125,7 +125,7 @@ extension Parser {
         }
         let name = arguments.first ?? keyword
         // The name is a value of a harmless statement.
-        let context = Context(name: DiagnosticText.word(name.text), nameRange: name.range, open: token.range)
+        let context = Context(name: name.text, isAlwaysQuoted: true, nameRange: name.range, open: token.range)
         scanner.language = .loginConf
         advance()
         let (modules, isClosed) = parseModules(of: context)
