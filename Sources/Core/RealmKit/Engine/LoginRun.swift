@@ -107,10 +107,15 @@ struct LoginRun: ~Copyable, Sendable {
                 }
                 if walk.grants { grant() } else { refuse(.commit) }
             case .abort:
-                if position < trace.reachedCount { return call(again: trace.steps[position]) }
+                if position < trace.reachedCount {
+                    let module = trace.steps[position].index
+                    return call(module, succeeded: trace.steps[position].outcome == .success)
+                }
                 hasEnded = true
             case .logout:
-                if position < reached.count { return call(again: reached[position]) }
+                if position < reached.count {
+                    return call(reached[position].index, succeeded: reached[position].outcome == .success)
+                }
                 if !walk.grants { trace.refusal = reason(.logout) }
                 hasEnded = true
             }
@@ -127,10 +132,6 @@ struct LoginRun: ~Copyable, Sendable {
 
     /// The user whom a held run will establish, unless a commit fails.
     var expectedName: Username { record.expectedName(trace) }
-
-    private func call(again step: LoginStep) -> LoginAttempt {
-        call(step.index, succeeded: step.outcome == .success)
-    }
 
     private func call(_ module: Int, succeeded: Bool) -> LoginAttempt {
         LoginAttempt(login: record, module: module, phase: phase, round: trace.steps.count, succeeded: succeeded)
@@ -206,17 +207,18 @@ struct LoginRun: ~Copyable, Sendable {
                 outcome: call.phase == .login && answered != .success ? outcome : answered,
                 action: action,
                 state: call.phase == .abort ? .refusing : walk.state,
-                duration: isTimed ? elapsed() : .zero,
+                nanoseconds: isTimed ? elapsed() : 0,
                 fault: fault
             )
         )
     }
 
-    private mutating func elapsed() -> Duration {
-        guard let last = lastInstant else { return .zero }
+    /// Returns the nanoseconds since the previous call of this function.
+    private mutating func elapsed() -> UInt64 {
+        guard let last = lastInstant else { return 0 }
         let now = stack.clock.now
         lastInstant = now
-        return .nanoseconds(Int64(clamping: now &- last))
+        return now &- last
     }
 
     /// Refuses a login that was cancelled in a call, or before it.

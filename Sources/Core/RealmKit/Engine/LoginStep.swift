@@ -55,7 +55,8 @@ public struct LoginStep: Sendable {
     ///
     /// It is zero for the commit, abort and logout of an immediate module, and for all calls if the caller of the login did
     /// not request durations.
-    public let duration: Duration
+    public var duration: Duration { .nanoseconds(Int64(clamping: nanoseconds)) }
+    let nanoseconds: UInt64
     /// The fault that the module threw; nil if it threw no fault.
     public let fault: LoginFault?
 }

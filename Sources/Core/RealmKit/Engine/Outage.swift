@@ -26,9 +26,11 @@ extension Outage {
             return
         }
         var down: [Int: [Outcome]] = [:]
-        for (round, step) in trace.reached.enumerated() where step.outcome.isOutage {
+        // The steps are not copied, because a copy counts references.
+        for round in 0..<trace.reachedCount where trace.steps[round].outcome.isOutage {
             guard !record.usedSharedState(round: round) else { continue }
-            down[step.index] = Self.possibleOutcomes(of: step.outcome, in: round, of: record)
+            let outcome = trace.steps[round].outcome
+            down[trace.steps[round].index] = Self.possibleOutcomes(of: outcome, in: round, of: record)
         }
         if down.isEmpty, trace.cancelledAt == nil { return nil }
         var walks = PossibleWalks(stack: stack, down: down, cancelledAt: trace.cancelledAt)
