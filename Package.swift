@@ -62,7 +62,7 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
         "Workers": [],
     ],
     "Sources/Core": [
-        "AccessControl": ["Bytes", "OpenSSLKit", "RealmKit", "Sessions", "Workers", "HTTPTypes"],
+        "AccessControl": ["Bytes", "OpenSSLKit", "RealmKit", "Sessions", "Throttle", "Workers", "HTTPTypes"],
         "Passwords": ["Bytes", "CArgon2", "CCrypt", "OpenSSLKit", "RealmKit", "Workers"],
         "RealmKit": ["Bytes", "Files", "Workers"],
         "Sessions": ["Bytes", "OpenSSLKit", "RealmKit"],
@@ -199,7 +199,7 @@ let tested: KeyValuePairs<String, [String]> = [
     "RealmConfiguration": ["BuiltInRealms"],
     "RealmExec": [],
     "RealmFile": ["filewriter"],
-    "RealmKit": ["Passwords"],
+    "RealmKit": ["Passwords", "Throttle"],
     "RealmLDAP": ["DirectoryTesting", "TLSTesting"],
     "RealmPAM": ["pam-helper"],
     "RealmRemote": ["HTTPSTesting", "TLSTesting"],

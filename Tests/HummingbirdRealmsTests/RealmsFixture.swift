@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessControl
 import BuiltInRealms
 import Foundation
 import HTTPTypes

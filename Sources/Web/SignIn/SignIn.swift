@@ -7,6 +7,7 @@ internal import Passwords
 package import RealmConfiguration
 package import RealmKit
 internal import Sessions
+internal import Synchronization
 internal import Throttle
 
 /// The sign-in of a configuration: the decisions about requests, the pages, the session API and the realm API, for any
@@ -77,11 +78,8 @@ package final class SignIn: Sendable {
         let rule = named == nil ? configuration.rules.first { $0.schemes.contains(.form) } : nil
         realms = named ?? rule?.realms ?? []
         whenUnavailable = settings.whenUnavailable ?? rule?.whenUnavailable ?? .continue
-        service.refresher.use(
-            configuration.realms,
-            accessController: accessController,
-            pool: configuration.services[PasswordService.self]?.pool
-        )
+        service.refresher.use(configuration.realms, accessController: accessController)
+        service.hashingPool.withLock { $0 = configuration.services[PasswordService.self]?.pool }
     }
 
     /// Answers a request for a page or the session API.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessControl
 import RealmKit
 import RealmTesting
 import Sessions

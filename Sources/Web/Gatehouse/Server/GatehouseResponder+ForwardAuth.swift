@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AccessControl
+internal import Bytes
 internal import HTTPServer
 internal import RealmConfiguration
+internal import RealmKit
 internal import SignIn
 
 /// Forward authentication: a proxy sends a request to get the decision about another request.

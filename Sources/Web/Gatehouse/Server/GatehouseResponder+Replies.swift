@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AccessControl
+internal import Bytes
 internal import HTTPServer
 internal import RealmConfiguration
 internal import RealmKit

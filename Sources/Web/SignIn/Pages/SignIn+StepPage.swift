@@ -3,6 +3,7 @@
 internal import AccessControl
 internal import Bytes
 internal import RealmKit
+internal import Sessions
 
 /// The page for the questions of a login.
 extension SignIn {

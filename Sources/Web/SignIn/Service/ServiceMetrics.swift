@@ -58,7 +58,7 @@ final class ServiceMetrics: Sendable {
     }
 
     func update(_ service: SignInService) {
-        let pool = service.refresher.hashingPool
+        let pool = service.hashingPool.withLock { $0 }
         let values = Values(service: service, throttle: service.throttle.statistics, hashing: pool)
         for (gauge, definition) in zip(gauges, Self.definitions) {
             if let value = definition.value(values) { gauge.record(value) }

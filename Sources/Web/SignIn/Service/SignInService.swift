@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AccessControl
+package import AccessControl
 internal import Bytes
 package import CoreMetrics
 package import Logging
 package import LoginConf
 internal import OpenSSLKit
+internal import Passwords
 package import RealmConfiguration
 package import RealmKit
 internal import Sessions
@@ -31,7 +32,10 @@ package final class SignInService: Sendable {
     let sessionsByBrowser = PerBrowserCache<Session>()
     let announcement: AnnouncementReader
     let logouts: LogoutQueue
-    let refresher: RealmRefresher
+    package let refresher: RealmRefresher
+    private let rejectionLog: HashingRejectionLog
+    /// The pool that computes password hashes; nil if no realm of the configuration needs one.
+    let hashingPool = Mutex<HashingPool?>(nil)
     let throttle: FailureThrottle
     let clock: any LoginClock
     let wallClock: WallClock
@@ -117,7 +121,8 @@ package final class SignInService: Sendable {
         loginMetrics = factory.map { LoginMetrics($0) }
         metrics = factory.map { ServiceMetrics($0) }
         loginMetrics?.begin(configuration.realms.map(\.name))
-        refresher = RealmRefresher(clock: clock, logger: logger)
+        refresher = RealmRefresher(clock: clock)
+        rejectionLog = HashingRejectionLog(logger)
         self.throttle = throttle(refresher, metrics)
     }
 
@@ -179,6 +184,7 @@ package final class SignInService: Sendable {
     private func sweep() async {
         while true {
             do { try await clock.sleep(until: clock.now &+ 1_000_000_000) } catch { return }
+            if let pool = hashingPool.withLock({ $0 }) { rejectionLog.logRejections(of: pool) }
             pendingLogins.sweep(clock.now)
             handOverCodes.sweep(clock.now)
         }

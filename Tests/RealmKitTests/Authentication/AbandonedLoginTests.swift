@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import RealmKit
 import RealmTesting
 import Testing
 import Throttle
 
-@testable import SignIn
+@testable import RealmKit
 
 private struct Town: Realm {
     static let properties: PropertySchema = [.jaasContext(default: "town")]

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import RealmKit
 internal import Synchronization
 
 /// The conversation of an ``InteractiveLogin``, between the login stack and the user.

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import RealmKit
 import RealmTesting
 
-@testable import SignIn
+@testable import RealmKit
 
 /// Returns answers as text.
 func text(of answers: [Answer]) -> String {

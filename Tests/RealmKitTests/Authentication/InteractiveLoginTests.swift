@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import RealmKit
 import RealmTesting
 import Testing
 
-@testable import SignIn
+@testable import RealmKit
 
 @Suite struct InteractiveLoginTests {
     @Test func `questions that the sign-in form has answered are not shown again`() async {

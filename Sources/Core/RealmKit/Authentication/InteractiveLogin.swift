@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import RealmKit
 internal import Synchronization
 
 /// A login whose questions the user answers on several pages, in several requests.
 ///
 /// The login runs in a task that this object owns, and is cancelled if the object is released. It may be used from any
 /// thread.
-final class InteractiveLogin: Sendable {
-    enum Step: Sendable {
+package final class InteractiveLogin: Sendable {
+    package enum Step: Sendable {
         /// The questions of the stack, with the messages of the same call in order.
         case questions([Callback], number: Int)
         case finished(MultiRealmLoginReport.Outcome)
@@ -18,7 +17,7 @@ final class InteractiveLogin: Sendable {
     private let task: Task<Void, Never>
 
     /// Begins a login; logins that share their numbers have no number of a question in common.
-    init(
+    package init(
         name: String,
         password: Secret?,
         certificate: [UInt8]? = nil,
@@ -42,18 +41,18 @@ final class InteractiveLogin: Sendable {
     ///
     /// The same question is returned until it is answered. If the caller's task is cancelled, the wait continues. The
     /// deadlines of the modules limit the wait.
-    func next() async -> Step { await conversation.next() }
+    package func next() async -> Step { await conversation.next() }
 
     /// Answers each callback of the open question in order, by an answer of its kind or `none`; false, and nothing is
     /// changed, if the answers do not fit or another question is open, such as after the form was sent twice.
-    func answer(_ answers: [Answer], to number: Int) -> Bool { conversation.receive(answers, to: number) }
+    package func answer(_ answers: [Answer], to number: Int) -> Bool { conversation.receive(answers, to: number) }
 
-    var messages: [String] { conversation.messages }
+    package var messages: [String] { conversation.messages }
 
-    var hasGivenCertificate: Bool { conversation.hasGivenCertificate }
+    package var hasGivenCertificate: Bool { conversation.hasGivenCertificate }
 
     /// Cancels the login: all questions of the stack fail, and ``next()`` returns when the stack has ended.
-    func cancel() {
+    package func cancel() {
         // If the task is cancelled, the engine reports the login as unavailable, and the throttle does not count the
         // login. After the stack has received a secret, the task is therefore not cancelled: its questions fail, and
         // the throttle counts the failed login.
@@ -63,13 +62,15 @@ final class InteractiveLogin: Sendable {
 
 /// The numbers of questions to users, shared by logins, so that an answer is not taken for an answer to a question of
 /// another login of the same browser.
-final class QuestionNumbers: Sendable {
+package final class QuestionNumbers: Sendable {
     /// The greatest number of nine digits, as in a JSON body.
     ///
     /// After it, the numbers begin again at 1.
     private static let maximum = 999_999_999
 
     private let last = Atomic(0)
+
+    package init() {}
 
     func next() -> Int { last.wrappingAdd(1, ordering: .relaxed).oldValue % Self.maximum + 1 }
 }

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AccessControl
 internal import Bytes
-internal import Logging
-internal import Passwords
 package import RealmKit
 internal import Synchronization
-internal import Throttle
+package import Throttle
 
 /// Checks every second whether the users of realms have changed, and revokes their credentials and sessions.
 package final class RealmRefresher: Sendable {
@@ -36,18 +33,13 @@ package final class RealmRefresher: Sendable {
         /// The realms that use other realms.
         var users: [BoundRealm] = []
         var accessController: AccessController?
-        var pool: HashingPool?
         var checks: [String: Checks] = [:]
     }
 
     private let clock: any LoginClock
-    private let rejectionLog: HashingRejectionLog
     private let state = Mutex(State())
 
-    init(clock: any LoginClock, logger: Logger) {
-        self.clock = clock
-        rejectionLog = HashingRejectionLog(logger)
-    }
+    package init(clock: any LoginClock) { self.clock = clock }
 
     /// Runs the first check of new realms, with whose result later checks compare the users.
     ///
@@ -56,7 +48,9 @@ package final class RealmRefresher: Sendable {
         for bound in realms { _ = await (bound.realm as? any RefreshingRealm)?.refresh() }
     }
 
-    func use(_ realms: [BoundRealm], accessController: AccessController, pool: HashingPool?) {
+    /// Sets the realms to check and the controller whose credentials and sessions are revoked, at the start and after a
+    /// reload.
+    package func use(_ realms: [BoundRealm], accessController: AccessController) {
         let refreshing = realms.compactMap { bound in
             (bound.realm as? any RefreshingRealm).map { (bound: bound, realm: $0) }
         }
@@ -67,15 +61,11 @@ package final class RealmRefresher: Sendable {
             state.realms = refreshing
             state.users = realms.filter { !$0.nested.isEmpty }
             state.accessController = accessController
-            state.pool = pool
         }
     }
 
-    /// The pool that computes password hashes; nil if no realm of the configuration needs one.
-    var hashingPool: HashingPool? { state.withLock { $0.pool } }
-
     /// Evicts the cached credentials of a locked account or client network.
-    func evict(_ key: ThrottleKey) {
+    package func evict(_ key: ThrottleKey) {
         let accessController = state.withLock { $0.accessController }
         switch key {
         case .account(let account): accessController?.evictCredentials(of: account)
@@ -84,20 +74,19 @@ package final class RealmRefresher: Sendable {
     }
 
     /// Checks the realms every second until the task is cancelled.
-    func run() async {
+    package func run() async {
         while true {
             do { try await clock.sleep(until: clock.now &+ Self.interval) } catch { return }
             await refresh()
         }
     }
 
-    func refresh() async {
-        let (realms, replaced, pool) = state.withLock { state in
+    package func refresh() async {
+        let (realms, replaced) = state.withLock { state in
             state.replaced.removeAll { $0.checks == 0 }
             for index in state.replaced.indices { state.replaced[index].checks -= 1 }
-            return (state.realms, state.replaced, state.pool)
+            return (state.realms, state.replaced)
         }
-        if let pool { rejectionLog.logRejections(of: pool) }
         // A realm that does not respond must not delay the checks of other realms.
         await withTaskGroup(of: Void.self) { group in
             for (bound, realm) in realms {
@@ -115,7 +104,7 @@ package final class RealmRefresher: Sendable {
     ///
     /// The login may have used a password that was changed during the login. The session would begin after that change,
     /// so a later check, a reload or a restart would not end the session.
-    func refresh(_ name: String) async -> Bool {
+    package func refresh(_ name: String) async -> Bool {
         let realms = state.withLock { state in
             let names = [name] + (state.users.first { $0.name.hasBytes(of: name) }?.allNested.map(\.name) ?? [])
             return state.realms.filter { realm in names.contains { $0.hasBytes(of: realm.bound.name) } }

@@ -2,7 +2,6 @@
 
 import Bytes
 import Foundation
-import Logging
 import RealmConfiguration
 import RealmKit
 import RealmTesting
@@ -12,7 +11,6 @@ import Testing
 import Throttle
 
 @testable import AccessControl
-@testable import SignIn
 
 /// A realm whose list of changed users a test controls.
 private final class Village: RefreshingRealm {
@@ -68,11 +66,8 @@ private struct VillageModule: ImmediateLoginModule {
             clock: clock,
             wallClock: .system
         )
-        refresher = RealmRefresher(
-            clock: clock,
-            logger: Logger(label: "none", factory: { _ in SwiftLogNoOpLogHandler() })
-        )
-        refresher.use([realm], accessController: accessController, pool: nil)
+        refresher = RealmRefresher(clock: clock)
+        refresher.use([realm], accessController: accessController)
     }
 
     private func request(_ path: RequestPath, _ peer: String? = nil) -> AccessRequest {
@@ -121,7 +116,7 @@ private struct VillageModule: ImmediateLoginModule {
             realm: try Village(settings),
             stack: realm.stack
         )
-        refresher.use([next], accessController: accessController, pool: nil)
+        refresher.use([next], accessController: accessController)
         for name in ["ann", "bob"] { #expect(try await !isCached(name)) }
         village.changed.withLock { [ann = try Username("ann")] in $0 = .some([ann]) }
         await refresher.refresh()

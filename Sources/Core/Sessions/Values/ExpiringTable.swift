@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import OpenSSLKit
-internal import RealmKit
+package import OpenSSLKit
+package import RealmKit
 internal import Synchronization
 
 /// Values for a limited time, each with a key and an owner: a network or a session.
@@ -11,8 +11,8 @@ internal import Synchronization
 /// another owner, unless the table is full and no owner has more than one value (CVE-2026-77561).
 ///
 /// The table may be used from any thread.
-final class ExpiringTable<Owner: Hashable & Sendable, Value: Sendable>: Sendable {
-    enum Taken: Sendable {
+package final class ExpiringTable<Owner: Hashable & Sendable, Value: Sendable>: Sendable {
+    package enum Taken: Sendable {
         case none
         /// The value of the key is not the expected value, and keeps its deadline.
         case another
@@ -61,7 +61,7 @@ final class ExpiringTable<Owner: Hashable & Sendable, Value: Sendable>: Sendable
 
     /// A table for at least one value; the lifetime is in nanoseconds, and the closure gets each value that expires, is
     /// replaced or is removed because of a limit.
-    init(
+    package init(
         limit: Int,
         perOwner: Int,
         lifetime: UInt64,
@@ -75,11 +75,11 @@ final class ExpiringTable<Owner: Hashable & Sendable, Value: Sendable>: Sendable
         self.onRemoval = onRemoval
     }
 
-    var count: Int { state.withLock { $0.entries.count } }
+    package var count: Int { state.withLock { $0.entries.count } }
 
     /// Adds a value; false if the key has another one that must not be replaced, so that the closure gets this one.
     @discardableResult
-    func put(_ value: Value, for key: Digest, of owner: Owner, replacing: Bool = true) -> Bool {
+    package func put(_ value: Value, for key: Digest, of owner: Owner, replacing: Bool = true) -> Bool {
         let (deadline, overflow) = clock.now.addingReportingOverflow(lifetime)
         let removed: [Value]? = state.withLock { state in
             var removed: [Entry?] = []
@@ -104,13 +104,13 @@ final class ExpiringTable<Owner: Hashable & Sendable, Value: Sendable>: Sendable
         return removed != nil
     }
 
-    func peek(_ key: Digest) -> Value? {
+    package func peek(_ key: Digest) -> Value? {
         let now = clock.now
         return state.withLock { state in state.entries[key].flatMap { now < $0.deadline ? $0.value : nil } }
     }
 
     /// Removes and returns the value of a key, if it is the expected one; the closure must not call this table.
-    func take(_ key: Digest, if isExpected: (Value) -> Bool = { _ in true }) -> Taken {
+    package func take(_ key: Digest, if isExpected: (Value) -> Bool = { _ in true }) -> Taken {
         let now = clock.now
         let (entry, isAnother) = state.withLock { state -> (Entry?, Bool) in
             guard let entry = state.entries[key] else { return (nil, false) }
@@ -125,14 +125,14 @@ final class ExpiringTable<Owner: Hashable & Sendable, Value: Sendable>: Sendable
         return .taken(entry.value)
     }
 
-    func sweep(_ now: UInt64) {
+    package func sweep(_ now: UInt64) {
         let expired = state.withLock { state in
             state.entries.values.filter { $0.deadline <= now }.compactMap { state.remove($0.key) }
         }
         for entry in expired { onRemoval(entry.value) }
     }
 
-    func removeAll() {
+    package func removeAll() {
         let all = state.withLock { state in
             defer { state = State() }
             return Array(state.entries.values)
