@@ -71,7 +71,7 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
     ],
     "Sources/Realms": [
         "BuiltInRealms": [
-            "RealmKit", "RealmLDAP", "RealmPAM", "RealmRemote", "RealmSQL", "RealmStore", "RealmsWithoutStore",
+            "RealmKit", "RealmLDAP", "RealmPAM", "RealmRemote", "RealmSQL", "RealmStore", "RealmsWithoutStore", "Store",
         ],
         "HTTPSClient": [
             "Bytes", "NIOOpenSSL", "OpenSSLKit", "RealmKit", "DequeModule", "NIOCore", "NIOHTTP1", "NIOPosix",
@@ -114,6 +114,10 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
             "AccessControl", "Bytes", "ConfiguredTLS", "LoginConf", "NIOOpenSSL", "OpenSSLKit", "RealmConfiguration",
             "RealmKit", "Sessions", "SignIn", "Store", "CoreMetrics", "Hummingbird", "HummingbirdCore", "HTTPTypes",
             "ServiceLifecycle", "Logging", "NIOCore",
+        ],
+        "RealmVerifier": [
+            "AccessControl", "Bytes", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit", "Sessions",
+            "Throttle", "Logging", "ServiceLifecycle",
         ],
         "SignIn": [
             "AccessControl", "Bytes", "LoginConf", "OpenSSLKit", "Passwords", "RealmConfiguration", "RealmKit",
@@ -205,6 +209,7 @@ let tested: KeyValuePairs<String, [String]> = [
     "RealmRemote": ["HTTPSTesting", "TLSTesting"],
     "RealmSQL": ["DatabaseTesting", "TLSTesting"],
     "RealmStore": [],
+    "RealmVerifier": ["BuiltInRealms", "DirectoryTesting"],
     "ServerConnections": [],
     "Sessions": [],
     "SignIn": ["TLSTesting"],
@@ -226,8 +231,8 @@ let package = Package(
         // For executables of one's own: the built-in realms, the store, the two commands, the server.
         "BuiltInRealms", "RealmsWithoutStore", "Store", "AuthcheckCommand", "AuthcheckRemote", "GatehouseCommand",
         "AccessControl", "Gatehouse",
-        // For servers of one's own: their routes, protected.
-        "HummingbirdRealms",
+        // For programs of one's own: a check of credentials; the routes of a server, protected.
+        "RealmVerifier", "HummingbirdRealms",
         // For those who only want the parts.
         "LoginConf", "RealmConfiguration", "OpenSSLKit", "NIOOpenSSL", "HTTPSClient",
     ].map { .library(name: $0, targets: [$0]) } + [

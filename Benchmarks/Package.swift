@@ -5,7 +5,10 @@ import PackageDescription
 
 let package = Package(
     name: "benchmarks",
-    dependencies: [.package(name: "gatehouse", path: "..")],
+    dependencies: [
+        .package(name: "gatehouse", path: ".."),
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
+    ],
     targets: [
         // The C libraries whose functions the password checks are compared with.
         .systemLibrary(name: "CHashes"),
@@ -18,6 +21,8 @@ let package = Package(
                 .product(name: "Passwords", package: "gatehouse"),
                 .product(name: "RealmConfiguration", package: "gatehouse"),
                 .product(name: "RealmKit", package: "gatehouse"),
+                .product(name: "RealmVerifier", package: "gatehouse"),
+                .product(name: "Logging", package: "swift-log"),
             ]
         ),
         // The lanes of Scripts/bench-realms.sh that need Swift.

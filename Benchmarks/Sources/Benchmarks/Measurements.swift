@@ -2,15 +2,17 @@
 
 import BuiltInRealms
 import Foundation
+import Logging
 import LoginConf
 import RealmConfiguration
 import RealmKit
+import RealmVerifier
 
 enum Measurements {
     static let names = [
         ("login, 1 module", "M/s"), ("login, 4 modules", "M/s"), ("login, 1 module, refused", "M/s"),
         ("login, 1 module, durations", "M/s"), ("login in a task, 1 module", "M/s"), ("login, 1 waiting module", "M/s"),
-        ("parse login.conf", "MB/s"),
+        ("verify, 1 module", "M/s"), ("verify, remembered", "M/s"), ("parse login.conf", "MB/s"),
     ]
 
     static func all() async throws -> [(String, Double)] {
@@ -19,6 +21,10 @@ enum Measurements {
         let one = try stack(1)
         let four = try stack(4)
         let waiting = try waitingStack()
+        let (immediate, password) = (try await verifier(), Secret(utf8: "secret"))
+        func verify(_ verifier: RealmVerifier, caching: Bool) async -> Bool {
+            await verifier.verify("zed", password: password, peer: "192.0.2.1", caching: caching).user != nil
+        }
         let silent = PreparedConversation.silent
         func request(_ user: Username) -> LoginRequest {
             LoginRequest(realm: "xtech", username: user, service: "benchmark", peer: nil)
@@ -40,8 +46,18 @@ enum Measurements {
                 "login, 1 waiting module",
                 await rate(20_000) { await waiting.login(request(zed), asking: silent).identity != nil }
             ),
+            ("verify, 1 module", await rate(300_000) { await verify(immediate, caching: false) }),
+            ("verify, remembered", await rate(300_000) { await verify(immediate, caching: true) }),
             ("parse login.conf", parse()),
         ]
+    }
+
+    /// The same module behind a `RealmVerifier`, with its lock-out, its cache and no log.
+    private static func verifier() async throws -> RealmVerifier {
+        let logger = Logger(label: "none") { _ in SwiftLogNoOpLogHandler() }
+        return try await RealmVerifier(kinds: builtInRealms, logger: logger) {
+            RealmDefinition("xtech", class: "StartWithRealm")
+        }
     }
 
     private static func rate(_ count: Int, _ body: () -> Bool) -> Double {

@@ -5,6 +5,7 @@ internal import RealmRemote
 internal import RealmSQL
 internal import RealmStore
 internal import RealmsWithoutStore
+internal import Store
 
 /// The realms that are linked into `gatehouse` and `authcheck`.
 ///
@@ -13,5 +14,5 @@ public let builtInRealms: [RealmKind] =
     realmsWithoutStore + optionalRealms + [
         RealmKind(RemoteRealm.self, modules: RemoteLoginModule.self),
         RealmKind(SQLRealm.self, modules: SQLLoginModule.self),
-        RealmKind(StoreRealm.self, modules: StoreLoginModule.self),
+        RealmKind(StoreRealm.self, modules: StoreLoginModule.self, state: .store),
     ]

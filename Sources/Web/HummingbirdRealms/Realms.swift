@@ -13,6 +13,8 @@ public import Sessions
 internal import SignIn
 internal import Store
 
+@_exported public import func RealmConfiguration.exitOnConfigurationErrors
+
 /// The realms of a realms.conf, ready to protect the routes of an application.
 ///
 /// Create it once, before the application, and add it to the services of the application. The service ends expired
@@ -133,28 +135,6 @@ extension Realms {
             else { throw error }
             throw errors
         }
-    }
-}
-
-/// Runs a program, and ends the process with status 3 if its configuration has errors.
-///
-/// The errors are printed on standard error, with their places.
-///
-/// ```swift
-/// try await exitOnConfigurationErrors {
-///     let realms = try await Realms("realms.conf", kinds: builtInRealms, logger: logger)
-///     ...
-///     try await realms.serve(application)
-/// }
-/// ```
-///
-/// - Parameter program: Creates the realms, and runs the application.
-/// - Throws: All other errors of the program.
-public func exitOnConfigurationErrors(_ program: () async throws -> Void) async throws {
-    do {
-        try await program()
-    } catch let errors as ConfigurationErrors {
-        errors.exit()
     }
 }
 

@@ -78,7 +78,7 @@ extension AccessController {
             }
             switch outcome {
             case .accepted(let identity, let report):
-                add(identity, to: attempt.key, of: login, report: report)
+                remember(identity, for: attempt.key, certificate: login.certificate, report: report)
                 let user = SignedInUser(identity)
                 last.result.decision = decision(about: user, isAllowed: login.compiled.allows(user))
                 last.report = report
@@ -162,10 +162,11 @@ extension AccessController {
         return .success(last)
     }
 
-    private func add(
+    /// Caches accepted credentials; does nothing without a key.
+    func remember(
         _ identity: AuthenticatedIdentity,
-        to key: CredentialCache.Key?,
-        of login: Login,
+        for key: CredentialCache.Key?,
+        certificate: ClientCertificate? = nil,
         report: LoginReport
     ) {
         guard let key, let realm = authenticator.realms[identity.realm] else { return }
@@ -176,7 +177,7 @@ extension AccessController {
             network: report.peer.map { ClientNetwork($0) }
         )
         var limit = UInt64.max
-        if let certificate = login.certificate {
+        if let certificate {
             let seconds = UInt64(max(0, certificate.notAfter - wallClock.seconds))
             let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
             limit = overflow ? .max : product

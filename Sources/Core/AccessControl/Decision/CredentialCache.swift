@@ -72,6 +72,8 @@ package final class CredentialCache: Sendable {
         /// A client certificate alone.
         case certificate
         case password(BasicCredentials)
+        /// A user name, a password and the service of a login without HTTP.
+        case login(Username, Secret, service: String)
     }
 
     package struct Key: Hashable, Sendable {
@@ -130,6 +132,11 @@ package final class CredentialCache: Sendable {
                     message.append(field: name)
                     message.append(field: password)
                 }
+            case .login(let username, let password, let service):
+                message.append(2)
+                message.append(field: username.text.utf8Span.span)
+                password.withBytes { message.append(field: $0) }
+                message.append(field: service.utf8Span.span)
             }
         }
         // Without a key the cache is not used, and the realm checks the credentials.

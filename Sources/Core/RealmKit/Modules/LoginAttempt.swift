@@ -157,6 +157,21 @@ public struct LoginRequest: Sendable, Hashable {
         self.service = service
         self.peer = peer
     }
+
+    package static let maximumServiceBytes = 64
+
+    /// Returns whether a text may be the service of a login: PAM and helper programs get it as a name.
+    package static func isService(_ text: String) -> Bool {
+        (1...maximumServiceBytes).contains(text.utf8.count) && text.utf8.first != UInt8(ascii: ".")
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+                    true
+                default: false
+                }
+            }
+    }
 }
 
 extension LoginAttempt {

@@ -12,16 +12,32 @@ public struct RealmKind: Sendable {
     public let modules: [ModuleKind]
     /// The way to build a program that contains the type; nil if this program contains it.
     public let buildHint: String?
+    /// The services of the state folder that such a realm needs; nil if it needs none.
+    public let state: ProgramState?
     private let make: @Sendable (RealmProperties) throws(BadRealm) -> any Realm
 
     /// Creates a value for a type of realm.
-    public init<R: Realm>(_ type: R.Type, modules: any LoginModule.Type...) {
+    public init<R: Realm>(_ type: R.Type, modules: any LoginModule.Type..., state: ProgramState? = nil) {
+        self.init(type, classNames: R.classNames, modules: modules.map { ModuleKind($0) }, state: state) {
+            (properties: RealmProperties) throws(BadRealm) -> any Realm in try R(properties)
+        }
+    }
+
+    /// Creates a value for realms that a closure creates, such as those with a closure of a program.
+    package init<R: Realm>(
+        _ type: R.Type,
+        classNames: [String],
+        modules: [ModuleKind],
+        state: ProgramState? = nil,
+        make: @escaping @Sendable (RealmProperties) throws(BadRealm) -> any Realm
+    ) {
         self.type = type
-        classNames = R.classNames
+        self.classNames = classNames
         properties = R.properties
-        self.modules = modules.map { ModuleKind($0) }
+        self.modules = modules
         buildHint = nil
-        make = { (properties: RealmProperties) throws(BadRealm) -> any Realm in try R(properties) }
+        self.state = state
+        self.make = make
     }
 
     /// Creates a value for a type of realm that this program was built without.
@@ -33,6 +49,7 @@ public struct RealmKind: Sendable {
         properties = []
         self.modules = modules.map { ModuleKind(notBuiltIn: $0, hint: hint) }
         buildHint = hint
+        state = nil
         make = { (_: RealmProperties) throws(BadRealm) -> any Realm in throw BadRealm("is not built in; \(hint)") }
     }
 
@@ -61,6 +78,15 @@ public struct ModuleKind: Sendable {
             }
             return try M(realm: own, options: options)
         }
+    }
+
+    /// Creates a value for modules that a closure creates.
+    package init(
+        names: [String],
+        options: PropertySchema,
+        make: @escaping @Sendable (any Realm, ModuleOptions) throws(BadModule) -> any LoginModule
+    ) {
+        (self.names, self.options, buildHint, self.make) = (names, options, nil, make)
     }
 
     init(notBuiltIn names: [String], hint: String) {

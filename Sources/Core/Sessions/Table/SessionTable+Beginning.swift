@@ -61,6 +61,14 @@ extension SessionTable {
         return new
     }
 
+    /// Returns whether the sessions of a user were ended since an epoch, for a login that begins no session.
+    package func hasEndedSessions(of user: SignedInUser, since epoch: RevocationEpoch) throws(SessionFault) -> Bool {
+        let client = SessionClient(address: nil, userAgent: "")
+        let times = times(until: nil)
+        let session = try make(user, at: SessionHost(checked: ""), from: client, stamp: nil, times: times).session
+        return state.withLock { $0.revocations.hasRevoked(session, since: epoch) }
+    }
+
     // MARK: Child sessions
 
     /// A further child session ends the oldest, so that one user cannot fill the table with the hosts of a domain.

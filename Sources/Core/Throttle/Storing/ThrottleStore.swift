@@ -33,6 +33,16 @@ public protocol ThrottleStore: Sendable {
     func clear(_ scope: LockoutReset.Scope) async throws(ThrottleStoreError)
 }
 
+/// The service for a program that counts failed logins: the store of its state folder, which it uses alone.
+package struct ThrottleStorage: Sendable {
+    /// Opens the store; the lock keeps other servers from the state folder until it is released.
+    package let open: @Sendable () throws -> (store: any ThrottleStore, lock: any Sendable)
+
+    package init(open: @escaping @Sendable () throws -> (store: any ThrottleStore, lock: any Sendable)) {
+        self.open = open
+    }
+}
+
 /// The content of a store.
 public struct ThrottleSnapshot: Sendable {
     /// The records, in no particular order.

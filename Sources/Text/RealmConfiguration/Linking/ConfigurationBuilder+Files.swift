@@ -53,13 +53,13 @@ extension ConfigurationBuilder {
     }
 
     /// Reports what other users of the machine could do to the noted files, once for each file and folder.
-    func checkFiles(stateFolder: Located<String>) {
-        note(stateFolder.value, as: .settings, at: stateFolder.range, in: text)
+    func checkFiles(stateFolder: Located<String>?) {
+        if let stateFolder { note(stateFolder.value, as: .settings, at: stateFolder.range, in: text) }
         var reported: Set<String> = []
         for file in log.files {
             // The store checks the folder itself.
-            let isOfStore = file.path.hasBytes(of: stateFolder.value)
-            for finding in loader.files.findings(file.path, file.use, stateFolder.value)
+            let isOfStore = stateFolder.map { file.path.hasBytes(of: $0.value) } ?? false
+            for finding in loader.files.findings(file.path, file.use, stateFolder?.value)
             where !isOfStore || finding.isOnTheWay {
                 let isNew = reported.insert("\(finding.culprit) \(finding.danger) \(finding.isError)").inserted
                 guard isNew else { continue }

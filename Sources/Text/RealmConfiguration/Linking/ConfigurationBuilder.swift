@@ -29,7 +29,8 @@ struct ConfigurationBuilder {
     func build(_ statements: [Statement]) -> Configuration {
         let repeated = ["login-config", "login", "realm", "role", "protect"]
         var block = Block(statements, of: "realms.conf", Self.keywords, repeated: repeated, at: .none, in: self)
-        note(text.name, as: .settings, at: .none, in: text)
+        let isFile = text.name != ConfigurationLoader.nameOfCode
+        if isFile { note(text.name, as: .settings, at: .none, in: text) }
         let contexts = LoginContextTable(files: block.all("login-config"), inline: block.all("login"), in: self)
         block.builder.realmNames = block.all("realm").compactMap { $0.arguments.first }.compactMap(expanded)
         let builder = block.builder
@@ -65,7 +66,7 @@ struct ConfigurationBuilder {
         if realms.count == block.all("realm").count {
             contexts.warnAboutUnknownModules(known: loader.kinds, unlessUsedBy: realms)
         }
-        checkFiles(stateFolder: server.stateFolder)
+        checkFiles(stateFolder: isFile || !server.stateFolder.isDefault ? server.stateFolder : nil)
         return Configuration(
             file: text.name,
             defaultRealm: defaultRealm,

@@ -64,6 +64,21 @@ public struct ConfigurationLoader: Sendable {
         }
     }
 
+    /// Links realms that a program defines in code, as if they were in a file in the current folder.
+    package func load(
+        _ definitions: [RealmDefinition],
+        stateFolder: String?,
+        settings: String
+    ) throws(ConfigurationErrors) -> Configuration {
+        let text = definitions.text(stateFolder: stateFolder, settings: settings, kinds: kinds)
+        let (configuration, errors) = link(SourceText(name: Self.nameOfCode, bytes: Array(text.utf8), names: names))
+        if let errors { throw errors }
+        return configuration
+    }
+
+    /// The name that errors show instead of a file.
+    static let nameOfCode = "realms in code"
+
     private func link(_ text: SourceText) -> (configuration: Configuration, errors: ConfigurationErrors?) {
         let log = DiagnosticLog()
         let parsed = RealmsConf.parse(text)
@@ -133,5 +148,26 @@ extension ConfigurationErrors {
             rest = rest.dropFirst(count)
         }
         Glibc.exit(3)
+    }
+}
+
+/// Runs a program, and ends the process with status 3 if its configuration has errors.
+///
+/// The errors are printed on standard error, with their places.
+///
+/// ```swift
+/// try await exitOnConfigurationErrors {
+///     let verifier = try await RealmVerifier("realms.conf", kinds: builtInRealms, logger: logger)
+///     ...
+/// }
+/// ```
+///
+/// - Parameter program: Creates the realms, and does its work.
+/// - Throws: All other errors of the program.
+public func exitOnConfigurationErrors(_ program: () async throws -> Void) async throws {
+    do {
+        try await program()
+    } catch let errors as ConfigurationErrors {
+        errors.exit()
     }
 }

@@ -13,7 +13,6 @@ struct CheckRequest: Sendable {
 
     /// A request counts as one failed login, so each further code would be a guess that is not counted.
     static let maximumCodes = 3
-    static let maximumServiceBytes = 64
 
     /// The user name as the user typed it, not checked yet.
     let username: UTF8Text
@@ -55,22 +54,11 @@ struct CheckRequest: Sendable {
 
     private static func service(_ fields: JSONFields) throws(Fault) -> String {
         guard fields.values["service"] != nil else { return "https" }
-        guard let service = fields.text("service"), !service.isEmpty, service.count <= maximumServiceBytes,
-            service.string.utf8.allSatisfy(isServiceByte), service.string.utf8.first != UInt8(ascii: ".")
-        else {
-            let rule = "1 to \(maximumServiceBytes) letters, digits, - _ and ., and does not begin with ."
+        guard let service = fields.text("service"), LoginRequest.isService(service.string) else {
+            let rule = "1 to \(LoginRequest.maximumServiceBytes) letters, digits, - _ and ., and does not begin with ."
             throw Fault(reason: "service is not a string of \(rule)")
         }
         return service.string
-    }
-
-    private static func isServiceByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
-            true
-        default: false
-        }
     }
 
     /// Returns the address in its canonical form, so that each address has one counter.

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AccessControl
+internal import Bytes
+public import Logging
+public import LoginConf
+internal import OpenSSLKit
+@_exported public import RealmConfiguration
+@_exported public import RealmKit
+public import ServiceLifecycle
+internal import Sessions
+internal import Synchronization
+internal import Throttle
+
+/// Checks names and passwords in realms, for programs of any kind: a gRPC server, a mail server, a command.
+///
+/// It has what a server of Gatehouse has behind its pages: the realms of a realms.conf or of the program's code, the slots for
+/// password hashes, the lock-out after failed logins, the cache of credentials, and a line of the log for each login. Create it once, and
+/// run it as a service before the services that use it: it then stores the locks, applies changes of users within a second, and ends
+/// logins whose users do not answer. **If it does not run, it does none of these.**
+///
+/// ```swift
+/// let verifier = try await RealmVerifier("realms.conf", kinds: builtInRealms, logger: logger)
+/// switch await verifier.verify("ann", password: Secret(utf8: "secret"), peer: "192.0.2.1") {
+/// case .accepted(let user): print(user.groups)
+/// case .refused, .questions: print("refused")
+/// case .unavailable: print("try again later")
+/// }
+/// ```
+public final class RealmVerifier: Service {
+    private let load: @Sendable () throws(ConfigurationErrors) -> Configuration
+    private let throttle: FailureThrottle
+    private let refresher: RealmRefresher
+    /// Never holds a session; its revocations tell whether a user has changed while a login waited.
+    private let sessions: SessionTable
+    private let openLogins: OpenLogin.Table
+    private let clock = SystemClock()
+    private let logger: Logger
+    private let numbers = QuestionNumbers()
+    private let current: Mutex<CurrentRealms>
+    private let lastReload = Mutex<Task<Void, Never>?>(nil)
+    private let isRunning = Atomic(false)
+    /// The lock of the state folder.
+    private let lock: (any Sendable)?
+
+    /// Reads a realms.conf, and the locks of the previous run.
+    ///
+    /// - Parameters:
+    ///   - path: The path of realms.conf, of which rules, pages and addresses have no effect here.
+    ///   - kinds: The kinds of realms that the file may use. With `StoreRealm` among them, locks are kept in the state folder.
+    ///   - properties: The values of `${name}`, in addition to the system properties.
+    ///   - logger: The log of realms and logins.
+    /// - Throws: `ConfigurationErrors` with all errors of the configuration.
+    public convenience init(
+        _ path: String = "realms.conf",
+        kinds: [RealmKind],
+        properties: [String: String] = [:],
+        logger: Logger
+    ) async throws(ConfigurationErrors) {
+        let loader = Self.loader(kinds, properties: properties, logger: logger)
+        try await self.init(logger: logger) { () throws(ConfigurationErrors) in try loader.load(path) }
+    }
+
+    /// Creates the realms that a program defines in code.
+    ///
+    /// - Parameters:
+    ///   - kinds: The kinds of realms whose classes the definitions name.
+    ///   - stateFolder: The folder for users and locks; without one, `StoreRealm` cannot be used, and locks are kept in memory only.
+    ///   - settings: Statements of the `server` block, such as `throttle { failures 5; }`.
+    ///   - logger: The log of realms and logins.
+    ///   - realms: The realms. A check that names none uses the first.
+    /// - Throws: `ConfigurationErrors` with all errors of the definitions.
+    public convenience init(
+        kinds: [RealmKind] = [],
+        stateFolder: String? = nil,
+        settings: String = "",
+        logger: Logger,
+        @RealmsBuilder realms: () -> [RealmDefinition]
+    ) async throws(ConfigurationErrors) {
+        let definitions = realms()
+        let loader = Self.loader(kinds + definitions.kinds, logger: logger, hasState: stateFolder != nil)
+        try await self.init(logger: logger) { () throws(ConfigurationErrors) in
+            try loader.load(definitions, stateFolder: stateFolder, settings: settings)
+        }
+    }
+
+    private static func loader(
+        _ kinds: [RealmKind],
+        properties: [String: String] = [:],
+        logger: Logger,
+        hasState: Bool = true
+    ) -> ConfigurationLoader {
+        let state = hasState ? kinds.lazy.compactMap(\.state).first : nil
+        let log = RealmLog { level, message in
+            let level: Logger.Level =
+                switch level {
+                case .notice: .notice
+                case .warning: .warning
+                case .error: .error
+                }
+            logger.log(level: level, "\(LineText.line(message))")
+        }
+        return ConfigurationLoader(
+            kinds,
+            files: .system,
+            clock: SystemClock(),
+            properties: SystemProperties.all.merging(properties) { _, given in given },
+            services: ProgramServices(state ?? .none, access: .createIfMissing, log: log)
+        )
+    }
+
+    private init(
+        logger: Logger,
+        load: @escaping @Sendable () throws(ConfigurationErrors) -> Configuration
+    ) async throws(ConfigurationErrors) {
+        let configuration = try load()
+        let refresher = RealmRefresher(clock: clock)
+        do {
+            let storage = try configuration.services[ThrottleStorage.self]?.open()
+            lock = storage?.lock
+            throttle = FailureThrottle(
+                configuration.server.throttle,
+                clock: clock,
+                wall: { WallClock.system.seconds },
+                jitter: { Double.random(in: 0...1) },
+                store: storage?.store,
+                // The refresher holds the realms, which hold the throttle.
+                onLock: { [weak refresher] lockout, _ in
+                    refresher?.evict(lockout.key)
+                    VerifierLog(logger).logLock(lockout)
+                }
+            )
+            try await throttle.restore()
+        } catch {
+            throw configuration.server.stateFolder.errors("the state folder cannot be used: \(error)")
+        }
+        await RealmRefresher.runFirstChecks(configuration.realms)
+        (self.load, self.logger, self.refresher) = (load, logger, refresher)
+        sessions = SessionTable(SessionSettings(), clock: clock, wall: .system) { _, _ in }
+        let signIn = configuration.server.signIn
+        openLogins = OpenLogin.Table(
+            limit: signIn.waiting,
+            // As many as the failures that lock a network, because each of them counts as one.
+            perOwner: 100,
+            lifetime: signIn.time.nanoseconds,
+            clock: clock
+        ) { $0.cancel() }
+        let first = try CurrentRealms(configuration, throttle: throttle, sessions: sessions, clock: clock)
+        current = Mutex(first)
+        refresher.use(configuration.realms, accessController: first.accessController)
+        for warning in configuration.warnings { logger.warning("\(warning.logLine)") }
+    }
+
+    // MARK: Checks
+
+    /// The maximum length of a password, in bytes; a longer one is refused.
+    public static let maximumPasswordBytes = 65_536
+
+    /// Checks a name and a password.
+    ///
+    /// - Parameters:
+    ///   - name: The user name, as the client has sent it.
+    ///   - password: The password.
+    ///   - realms: The names of the realms that may accept the user, in order; nil for those of the `sign-in` settings, or else the
+    ///     default realm. An unknown name makes the result `unavailable`, and is logged.
+    ///   - whenUnavailable: Whether the next realm is used if a realm is unavailable; nil for the `sign-in` settings, or else
+    ///     `stop`, because the next realm may have another person of the same name.
+    ///   - service: The service that the user signs in to, for modules and the log: 1 to 64 letters, digits, `-`, `_` and `.`. It must
+    ///     not come from a client.
+    ///   - peer: The client's address without a port; nil if there is none. The throttle counts the failures of each network. With a
+    ///     text that is no address, the result is `unavailable`, and logged.
+    ///   - caching: True if accepted credentials are cached for the time of `credential-cache` (30 seconds by default), so that a
+    ///     client that sends them with every request costs no hash each time. Use false if passwords are valid only once.
+    /// - Returns: The result; every refusal is the same, whatever its reason.
+    public func verify(
+        _ name: String,
+        password: Secret,
+        in realms: [String]? = nil,
+        whenUnavailable: WhenUnavailable? = nil,
+        service: String = "login",
+        peer: String? = nil,
+        caching: Bool = true
+    ) async -> Verification {
+        let current = current.withLock { $0 }
+        let (controller, names, log) = (current.accessController, realms ?? current.realms, VerifierLog(logger))
+        let address = peer.flatMap { NetworkAddress($0[...]) }
+        if let fault = current.fault(of: names, service: service, isAddress: peer == nil || address != nil) {
+            log.logFault(fault)
+            return .unavailable
+        }
+        guard let username = try? Username(name), password.withBytes({ $0.count <= Self.maximumPasswordBytes }) else {
+            log.log("refused: not a user name, or too long", name, realm: names[0], service: service, peer: peer)
+            return .refused
+        }
+        let login = ProgramLogin(
+            username: username,
+            password: password,
+            realms: names,
+            whenUnavailable: whenUnavailable ?? current.whenUnavailable,
+            service: service,
+            address: address?.description
+        )
+        let key = caching ? controller.cacheKey(of: login) : nil
+        if let key, let user = controller.cachedUser(for: key) { return .accepted(user) }
+        if controller.isImmediate(names) {
+            let conversation = PreparedConversation(name: name, password: password)
+            let outcome = await controller.complete(login, asking: conversation)
+            log.log(outcome, of: username, in: names, service: service, peer: login.address)
+            return Self.result(outcome, key: key, controller: controller)
+        }
+        return await verify(login, key: key, controller: controller)
+    }
+
+    /// Checks a name and a password in realms that may ask further questions.
+    private func verify(
+        _ login: ProgramLogin,
+        key: CredentialCache.Key?,
+        controller: AccessController
+    ) async -> Verification {
+        // Earlier changes of users are applied now. Otherwise they would count as changes during the login.
+        for realm in login.realms { _ = await refresher.refresh(realm) }
+        let epoch = sessions.revocationEpoch()
+        let (username, names, service, address) = (login.username, login.realms, login.service, login.address)
+        let interactive = InteractiveLogin(
+            name: username.text,
+            password: login.password,
+            numbers: numbers
+        ) { [logger] conversation in
+            let outcome = await controller.complete(login, asking: conversation)
+            // Also if nobody waits for the result any more.
+            VerifierLog(logger).log(outcome, of: username, in: names, service: service, peer: address)
+            return outcome
+        }
+        if case .finished(let outcome) = await interactive.next() {
+            return Self.result(outcome, key: key, controller: controller)
+        }
+        guard let id = try? Digest.sha256(RandomBytes.make(32)) else { return .unavailable }
+        openLogins.put(interactive, for: id, of: ClientNetwork(address ?? ""))
+        let before = controller.authenticator
+        return await OpenLogin(interactive, id, in: openLogins) { [weak self] outcome in
+            await self?.result(outcome, since: epoch, of: before) ?? .unavailable
+        }.next()
+    }
+
+    /// Returns the result of a login without questions.
+    private static func result(
+        _ outcome: MultiRealmLoginReport.Outcome,
+        key: CredentialCache.Key?,
+        controller: AccessController
+    ) -> Verification {
+        switch outcome {
+        case .accepted(let identity, let report):
+            controller.cache(identity, for: key, report: report)
+            return .accepted(SignedInUser(identity))
+        case .rejected: return .refused
+        case .unavailable: return .unavailable
+        }
+    }
+
+    /// Returns the result of a login in which the user answered questions.
+    ///
+    /// It took as long as the user wanted, so the user may have changed, or a reload the realm. It is not cached, because the
+    /// credentials alone were not enough.
+    private func result(
+        _ outcome: MultiRealmLoginReport.Outcome,
+        since epoch: RevocationEpoch,
+        of before: Authenticator
+    ) async -> Verification {
+        guard case .accepted(let identity, _) = outcome else {
+            if case .rejected = outcome { return .refused }
+            return .unavailable
+        }
+        let controller = current.withLock { $0.accessController }
+        switch await controller.status(of: identity, since: epoch, of: before, refresher: refresher) {
+        case .unchanged: return .accepted(SignedInUser(identity))
+        case .changed:
+            VerifierLog(logger).logChange(of: identity)
+            return .refused
+        case .unknown: return .unavailable
+        }
+    }
+
+    // MARK: The service
+
+    /// Reads the configuration again; cached credentials are checked anew.
+    ///
+    /// A change of `throttle` needs a restart.
+    ///
+    /// - Throws: `ConfigurationErrors` if it has errors, or another state folder. Then the present one stays in use.
+    public func reload() async throws(ConfigurationErrors) {
+        // One after the other: an older configuration must not replace a newer one.
+        let task = lastReload.withLock { last in
+            let task = Task { [before = last] () -> ConfigurationErrors? in
+                await before?.value
+                do throws(ConfigurationErrors) { try await self.reloadNow() } catch { return error }
+                return nil
+            }
+            last = Task { _ = await task.value }
+            return task
+        }
+        if let errors = await task.value { throw errors }
+    }
+
+    private func reloadNow() async throws(ConfigurationErrors) {
+        let configuration = try load()
+        let before = current.withLock { $0.configuration.server }
+        guard configuration.server.stateFolder.value == before.stateFolder.value else {
+            throw configuration.server.stateFolder.errors("the state folder cannot be changed while the program runs")
+        }
+        await RealmRefresher.runFirstChecks(configuration.realms)
+        let next = try CurrentRealms(configuration, throttle: throttle, sessions: sessions, clock: clock)
+        current.withLock { current in
+            current = next
+            refresher.use(configuration.realms, accessController: next.accessController)
+        }
+        for warning in configuration.warnings { logger.warning("\(warning.logLine)") }
+        if configuration.server.throttle != before.throttle {
+            logger.warning("throttle has changed; the change needs a restart")
+        }
+        logger.notice("the realms were reloaded")
+    }
+
+    /// Stores the locks, applies the changes of users and ends logins without an answer, until the task is cancelled or the
+    /// program shuts down.
+    public func run() async {
+        guard !isRunning.exchange(true, ordering: .relaxed) else {
+            return logger.error("a RealmVerifier runs as one service only")
+        }
+        await cancelWhenGracefulShutdown {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await self.refresher.run() }
+                group.addTask {
+                    await self.throttle.run(every: .milliseconds(250)) { error in
+                        self.logger.error("failed logins cannot be stored", metadata: ["error": "\(error)"])
+                    }
+                }
+                group.addTask {
+                    while (try? await self.clock.sleep(until: self.clock.now &+ 1_000_000_000)) != nil {
+                        self.openLogins.sweep(self.clock.now)
+                    }
+                }
+            }
+        }
+        openLogins.removeAll()
+    }
+}
