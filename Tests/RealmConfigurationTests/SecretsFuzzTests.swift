@@ -120,6 +120,12 @@ import Testing
         #expect(!Self.hasPart(shown), "\(shown)")
     }
 
+    @Test(arguments: ["#", "{", "=", "'"]) func `a blank too few before an option shows no secret`(sign: String) {
+        let realms = Self.realms.replacing(#"depth="1" token=SECRET"#, with: "depth=1\(sign)token=SECRET")
+        let shown = Self.shown(realms.replacing("SECRET", with: Self.secret), "")
+        #expect(shown.contains("realms.conf:3:") && !Self.hasPart(shown), "\(shown)")
+    }
+
     private static func shown(_ realms: String, _ login: String) -> String {
         var folder = MemoryFolder(realms, ["etc/login.conf": login, "etc/pw": secret])
         folder.kinds = [RealmKind(ArchiveRealm.self, modules: VaultLoginModule.self)]
@@ -190,7 +196,11 @@ import Testing
                 return words[..<end].contains { hasPart($0.text) }
             }
         }
+        // A `;` may be missing before a statement at the beginning of a line.
+        let lines = text.split(separator: "\n").map { $0.split { " \t;\"{}".contains($0) }.map(String.init) }
+        let areHarmless = lines.filter { names.isHarmless($0.first ?? "") }
         return check(RealmsConf.parse(SourceText(name: "f", text)).partial)
+            || areHarmless.contains { words in words.prefix { !names.isSecret($0) }.contains { hasPart($0) } }
     }
 
     private static func hasHarmlessOption(_ text: String) -> Bool {
