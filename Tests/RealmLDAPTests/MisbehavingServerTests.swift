@@ -160,6 +160,40 @@ struct MisbehavingServerTests {
         #expect(log.contains("the server has answered StartTLS with 2 (Protocol error)"), "\(log.all)")
     }
 
+    @Test func `a local socket with a full backlog is an overload, and no connection`() throws {
+        let path = "\(FileManager.default.temporaryDirectory.path)/gatehouse-\(UUID().uuidString.prefix(8)).sock"
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: Array(path.utf8)) }
+        var sockets: [Int32] = []
+        defer {
+            sockets.forEach { close($0) }
+            unlink(path)
+        }
+        func call(_ function: (Int32, UnsafePointer<sockaddr>?, socklen_t) -> Int32, _ kind: Int32) -> Int32 {
+            sockets.append(socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | kind, 0))
+            return unsafe withUnsafePointer(to: &address) { pointer in
+                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    unsafe function(sockets[sockets.count - 1], $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                }
+            }
+        }
+        #expect(call({ unsafe bind($0, $1, $2) }, 0) == 0 && listen(sockets[0], 0) == 0)
+        var accepted = 0
+        while accepted < 100, call({ unsafe connect($0, $1, $2) }, Int32(SOCK_NONBLOCK.rawValue)) == 0 { accepted += 1 }
+        #expect(errno == EAGAIN)
+        let url = "ldapi://\(path.replacing("/", with: "%2F"))"
+        let settings = try LDAPSetup.realm(LDAPSetup.properties(url)).directory.settings
+        let fault = #expect(throws: ServerFault.self) {
+            _ = try LDAPConnection(
+                settings.servers[0],
+                settings: settings,
+                call: ServerCall(until: MonotonicTime.now + 60_000_000_000)
+            )
+        }
+        #expect(fault?.code == .full, "\(fault?.log ?? "")")
+    }
+
     @Test func `a server that closes at StartTLS is connected to once, and is not blamed for its certificate`() throws {
         let server = try FakeDirectory { $0.operation == .extended ? [.close] : Self.answer($0) }
         let changes = ["start-tls": ["true"], "connect-timeout": ["60s"], "timeout": ["60s"]]

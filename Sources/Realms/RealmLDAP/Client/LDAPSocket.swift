@@ -6,7 +6,7 @@ internal import RealmKit
 internal import ServerConnections
 internal import Workers
 
-/// Opens sockets, whose waits end with the call.
+/// Opens sockets; a wait ends at the deadline of the call, and when it is cancelled.
 enum LDAPSocket {
     /// Opens a connection, and tries all addresses of the server in order; the caller closes the socket.
     static func open(_ url: LDAPServerURL, call: ServerCall, until time: UInt64) throws(ServerFault) -> Int32 {
@@ -79,15 +79,17 @@ enum LDAPSocket {
         guard descriptor >= 0 else { throw fault(errno) }
         do throws(ServerFault) {
             if unsafe Glibc.connect(descriptor, address, length) != 0 {
-                guard errno == EINPROGRESS || errno == EAGAIN else { throw fault(errno) }
+                // EAGAIN is no connection in progress: the backlog of a local socket is full, or the ports are used up.
+                guard errno == EINPROGRESS else { throw fault(errno) }
                 try Result { () throws(ServerFault) in
                     try call.wait(for: descriptor, events: Int32(POLLOUT), until: time)
                 }.mapError { $0.code == .timedOut ? ServerFault(.timedOut, "no connection in time") : $0 }.get()
                 var number: Int32 = 0
                 var size = socklen_t(MemoryLayout<Int32>.size)
-                guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &number, &size) == 0, number == 0 else {
-                    throw fault(number)
+                guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &number, &size) == 0 else {
+                    throw fault(errno)
                 }
+                guard number == 0 else { throw fault(number) }
             }
         } catch {
             close(descriptor)
@@ -102,7 +104,7 @@ enum LDAPSocket {
     }
 
     private static func fault(_ number: Int32) -> ServerFault {
-        let isLoad = [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(number)
+        let isLoad = [EAGAIN, EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(number)
         return ServerFault(isLoad ? .full : .unreachable, "no connection: \(unsafe String(cString: strerror(number)))")
     }
 }
