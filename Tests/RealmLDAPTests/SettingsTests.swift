@@ -31,6 +31,16 @@ struct SettingsTests {
         #expect(problem?.message == message, "\(changes)")
     }
 
+    @Test func `search-scope holds for the search after a direct bind, too`() throws {
+        let words = Self.words.merging(["user-dn-pattern": ["%s@example.org"], "search-scope": ["one-level"]]) {
+            _,
+            new in new
+        }
+        #expect(try LDAPSetup.realm(words).directory.settings.location.search?.scope == .oneLevel)
+        let standard = Self.words.merging(["user-dn-pattern": ["%s@example.org"]]) { _, new in new }
+        #expect(try LDAPSetup.realm(standard).directory.settings.location.search?.scope == .subtree)
+    }
+
     @Test func `the shortest settings, and all kinds of them, are accepted`() throws {
         let pki = try LDAPSetup.pki
         let key = pki.file("client.key").path

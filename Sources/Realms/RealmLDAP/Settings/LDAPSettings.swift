@@ -11,7 +11,7 @@ struct LDAPSettings: Sendable {
     enum ServiceBind: Sendable {
         case anonymous
         case simple(name: String, password: Secret)
-        /// SASL EXTERNAL with the client certificate.
+        /// SASL EXTERNAL with the client certificate, or the user of this process at a local socket.
         case external
         /// There are no searches before the user has bound.
         case none
@@ -21,7 +21,7 @@ struct LDAPSettings: Sendable {
             switch self {
             case .anonymous: "anonymous"
             case .simple(let name, _): name
-            case .external: "the client certificate"
+            case .external: "SASL EXTERNAL"
             case .none: "no bind: users bind directly"
             }
         }
@@ -30,13 +30,14 @@ struct LDAPSettings: Sendable {
     /// The way to the entry of a user.
     enum UserLocation: Sendable {
         case search(FilterTemplate, scope: LDAPSearch.Scope)
-        case directBind(DNPattern, FilterTemplate?)
+        /// A bind as the user, and a search afterwards if the pattern is no distinguished name.
+        case directBind(DNPattern, search: (filter: FilterTemplate, scope: LDAPSearch.Scope)?)
 
         /// The search for the entry; nil if the distinguished name is known without one.
         var search: (filter: FilterTemplate, scope: LDAPSearch.Scope)? {
             switch self {
             case .search(let filter, let scope): (filter, scope)
-            case .directBind(_, let filter): filter.map { ($0, .subtree) }
+            case .directBind(_, let search): search
             }
         }
 
@@ -216,16 +217,15 @@ struct LDAPSettings: Sendable {
                     + "could not be checked"
             )
         }
-        guard let name = try properties.optional("user-dn-pattern") else {
-            return .search(filter, scope: try properties.string("search-scope") == "one-level" ? .oneLevel : .subtree)
-        }
+        let scope: LDAPSearch.Scope = try properties.string("search-scope") == "one-level" ? .oneLevel : .subtree
+        guard let name = try properties.optional("user-dn-pattern") else { return .search(filter, scope: scope) }
         let pattern = try properties.reading("user-dn-pattern") { () throws(BadValue) in try DNPattern(name) }
-        guard pattern.isDistinguishedName else { return .directBind(pattern, filter) }
+        guard pattern.isDistinguishedName else { return .directBind(pattern, search: (filter, scope)) }
         guard !properties.has("search-filter") else {
             let problem = "cannot be set together with search-filter: the pattern names the entry"
             throw BadRealm(problem, setting: "user-dn-pattern")
         }
-        return .directBind(pattern, nil)
+        return .directBind(pattern, search: nil)
     }
 
     private static func nameAttribute(
