@@ -169,6 +169,8 @@ public struct SQLLoginModule: PasswordLoginModule {
         let hash = try await realm.passwords.hash(password)
         let owner = JobOwner(source: ClientNetwork.source(attempt.peer), account: attempt.username.caseFolded)
         do throws(ServerFault) {
+            // Also before the change, whose answer may be lost.
+            if isChange { try realm.users.replaced.add(old, of: user) }
             let count = try await realm.users.replace(old, by: hash, of: user, with: query, for: owner)
             guard count == 1 else {
                 let problem =

@@ -36,9 +36,11 @@ final class SQLUsers: Sendable {
         // The server has an older state than this process has written.
         let server = found.notes.first ?? ""
         note("\(server): the server has not received the new password yet; the primary server is asked")
+        let before = replaced.lastNumber
         let current = try await writers.run(for: owner, note: note, finding)
         if let account = current.account, let stored = account.stored, try replaced.contains(account) {
-            try replaced.remove(stored, of: account.name)
+            // A change that was recorded since may be newer than what the server has returned.
+            try replaced.remove(stored, of: account.name, recordedUntil: before)
         }
         return current
     }
@@ -89,33 +91,47 @@ final class ReplacedHashes: Sendable {
     private static let maximum = 10_000
 
     private struct State {
-        var digests: Set<Digest> = []
+        /// The numbers of the records.
+        var digests: [Digest: UInt64] = [:]
         var order: [Digest] = []
+        var lastNumber: UInt64 = 0
     }
 
     private let state = Mutex(State())
+
+    /// The number of the last record.
+    var lastNumber: UInt64 { state.withLock { $0.lastNumber } }
 
     /// Records that the hash of a user was replaced; the name is that of the database.
     func add(_ stored: String, of user: String) throws(ServerFault) {
         let digest = try Self.digest(stored, of: user)
         state.withLock { state in
-            if !state.digests.insert(digest).inserted { state.order.removeAll { $0 == digest } }
+            state.lastNumber += 1
+            let isKnown = state.digests.updateValue(state.lastNumber, forKey: digest) != nil
+            if isKnown { state.order.removeAll { $0 == digest } }
             state.order.append(digest)
-            if state.order.count > Self.maximum { state.digests.remove(state.order.removeFirst()) }
+            if state.order.count > Self.maximum { state.digests[state.order.removeFirst()] = nil }
         }
     }
 
     func contains(_ account: SQLAccount?) throws(ServerFault) -> Bool {
-        guard let account, let stored = account.stored, state.withLock({ !$0.digests.isEmpty }) else { return false }
-        let digest = try Self.digest(stored, of: account.name)
-        return state.withLock { $0.digests.contains(digest) }
+        guard let account, let stored = account.stored else { return false }
+        return try contains(stored, of: account.name)
     }
 
-    /// Forgets a hash, because the primary server has it again.
-    func remove(_ stored: String, of user: String) throws(ServerFault) {
+    func contains(_ stored: String, of user: String) throws(ServerFault) -> Bool {
+        guard state.withLock({ !$0.digests.isEmpty }) else { return false }
+        let digest = try Self.digest(stored, of: user)
+        return state.withLock { $0.digests[digest] != nil }
+    }
+
+    /// Forgets a hash that was recorded up to a number, because the primary server has it again, or still.
+    func remove(_ stored: String, of user: String, recordedUntil last: UInt64) throws(ServerFault) {
         let digest = try Self.digest(stored, of: user)
         state.withLock { state in
-            if state.digests.remove(digest) != nil { state.order.removeAll { $0 == digest } }
+            guard let number = state.digests[digest], number <= last else { return }
+            state.digests[digest] = nil
+            state.order.removeAll { $0 == digest }
         }
     }
 
