@@ -124,15 +124,15 @@ struct ExecLoginRequest: Sendable {
         let padded = Base64.padded.length(ofBytes: response.count)
         let encoded = Secret(capacity: padded) { output in response.withBytes { append($0, to: &output) } }
         let padding = (3 - response.count % 3) % 3
-        let plain = Secret(capacity: padded) { output in
+        let unpadded = Secret(capacity: padded) { output in
             encoded.withBytes { bytes in for index in 0..<(bytes.count - padding) { output.append(bytes[index]) } }
         }
         let lines = response.withBytes { bytes in
-            bytes.indices.map { bytes[$0] }.split(separator: UInt8(ascii: "\n")).map { line in
-                Secret(capacity: line.count) { output in for byte in line { output.append(byte) } }
+            bytes.indices.split { bytes[$0] == UInt8(ascii: "\n") }.map { line in
+                Secret(capacity: line.count) { output in for index in line { output.append(bytes[index]) } }
             }
         }
-        return [response, plain] + (lines.count > 1 ? lines : [])
+        return [response, unpadded] + (lines.count > 1 ? lines : [])
     }
 
     /// Returns the line for a program that answers by lines: the number of the request and six fields in base64, a
