@@ -44,7 +44,7 @@ import Testing
             try Digest.sha256(Array("fedcba9876543210fedcba9876543210".utf8)),
         ]
         mail.networks = [try .init("10.0.0.0/8"), try .init("127.0.0.1")]
-        mail.mayNameAddress = true
+        mail.mayStateUserAddress = true
         var web = RealmAPISettings.Client(name: "web", realms: ["other"])
         web.certificateKeys = [try Digest.sha256([])]
         web.certificateSubjects = ["CN=web,O=Example"]

@@ -91,11 +91,11 @@ public final class Realms: Service {
 
     /// Maintains sessions, failed logins and realms until the application ends.
     public func run() async throws {
-        defer { service.releaseState() }
+        defer { service.unlockStateFolder() }
         await withTaskCancellationOrGracefulShutdownHandler {
             await cancelWhenGracefulShutdown { await self.service.run() }
         } onCancelOrGracefulShutdown: {
-            self.service.close()
+            self.service.endEventStreams()
         }
     }
 
@@ -116,7 +116,7 @@ public final class Realms: Service {
     /// time.
     func closeAtShutdown() async {
         // If the stream ends before a shutdown, the task is cancelled.
-        if (try? await gracefulShutdown()) != nil { service.close() }
+        if (try? await gracefulShutdown()) != nil { service.endEventStreams() }
     }
 }
 
@@ -165,7 +165,7 @@ public struct SessionWatch: Sendable {
         await withGracefulShutdownHandler {
             for await event in events where event.event == .heartbeat { beat() }
         } onGracefulShutdown: {
-            realms.service.close()
+            realms.service.endEventStreams()
         }
         if !Task.isCancelled { action() }
     }

@@ -103,7 +103,7 @@ extension CryptFormat {
     /// sha1-crypt: `$sha1$iterations$salt$hash`.
     static func sha1(_ stored: String, rest: Substring) throws(BadHash) -> Crypt {
         let fields = try HashFields(rest, of: "sha1crypt", counts: 3...3)
-        let rounds = try fields.iterations(fields[0], maximum: CostBounds.maximumSHA1Rounds)
+        let rounds = try fields.iterations(fields[0], maximum: CostBounds.maximumDigestRounds)
         guard CryptAlphabet.isSalt(fields[1], lengths: 1...64), fields[1].utf8.allSatisfy(CryptAlphabet.common.contains)
         else { throw fields.fault("the salt does not have 1 to 64 allowed characters") }
         try fields.checkHash(fields[2], length: 28)

@@ -90,7 +90,7 @@ enum SpringFormat: PasswordFormat {
 ///
 /// Tomcat stores `salt$iterations$hash` in hexadecimal digits, and has the algorithm in its configuration. Here it is a
 /// scheme: `{TOMCAT-SHA-256}` for a digest, first of the salt and the password and then of its own result, and
-/// `{TOMCAT-PBKDF2-SHA256}` for PBKDF2 with a key of any length up to the length of a digest. Source:
+/// `{TOMCAT-PBKDF2-SHA256}` for PBKDF2 with a key of 16 bytes up to the length of a digest. Source:
 /// `DigestCredentialHandlerBase`, `ConcurrentMessageDigest` and `SecretKeyCredentialHandler` of Tomcat 9 to 11.
 enum TomcatFormat: PasswordFormat {
     private static let digests: [String: HashFunction] = [
@@ -119,7 +119,7 @@ enum TomcatFormat: PasswordFormat {
         }
         return SaltedDigest(
             function: function,
-            rounds: try fields.iterations(fields[1], maximum: CostBounds.maximumSHA1Rounds),
+            rounds: try fields.iterations(fields[1], maximum: CostBounds.maximumDigestRounds),
             saltFirst: true,
             salt: try fields.hexadecimal(fields[0], named: "salt", in: 0...128),
             storedHash: try fields.hexadecimal(fields[2], named: "digest", in: count...count)

@@ -95,7 +95,7 @@ enum CostBounds {
     static let bcrypt = 4...17
     /// From the lower bound of libxcrypt to a hundredth of its upper bound.
     static let shaRounds = 1000...10_000_000
-    static let maximumSHA1Rounds = 10_000_000
+    static let maximumDigestRounds = 10_000_000
     static let maximumSunRounds = 1_000_000
     /// The binary logarithm of the rounds; the lower bound is that of phpass.
     static let phpass = 7...22

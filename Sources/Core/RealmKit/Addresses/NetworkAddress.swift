@@ -27,7 +27,7 @@ package struct NetworkAddress: Sendable, Hashable {
         var (version6, version4) = (in6_addr(), in_addr())
         if unsafe inet_pton(AF_INET6, address, &version6) == 1 {
             bits = unsafe withUnsafeBytes(of: version6) { unsafe $0.reduce(0) { $0 << 8 | UInt128($1) } }
-        } else if unsafe inet_pton(AF_INET, address, &version4) == 1 {
+        } else if zone == nil, unsafe inet_pton(AF_INET, address, &version4) == 1 {
             bits = Self.ipv4MappedPrefix | UInt128(UInt32(bigEndian: version4.s_addr))
         } else {
             return nil

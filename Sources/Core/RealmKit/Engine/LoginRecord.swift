@@ -207,8 +207,8 @@ final class LoginRecord: Sendable {
     var nested: [Nested] { state.withLock { $0.nested } }
 
     /// Returns whether a condition is true for this login, or for one that a module has made in another realm.
-    func isTrue(_ condition: (LoginRecord) -> Bool) -> Bool {
-        condition(self) || nested.contains { $0.login.report?.record.isTrue(condition) == true }
+    func containsLogin(where condition: (LoginRecord) -> Bool) -> Bool {
+        condition(self) || nested.contains { $0.login.report?.record.containsLogin(where: condition) == true }
     }
 
     // MARK: The conversation

@@ -59,13 +59,13 @@ public struct LoginReport: Sendable {
     package var isOverloaded: Bool { isUnavailable && (outage?.isOverload == true || metDeadline) }
 
     /// True if an outage of this locked login counts as wrong credentials, in this realm or in a realm that it uses.
-    var hidesOutage: Bool { record.isTrue { $0.trace.hidesOutage } }
+    var hidesOutage: Bool { record.containsLogin { $0.trace.hidesOutage } }
 
     private var metDeadline: Bool { met { $0.fault?.isLate == true } }
 
     /// Returns whether a step that decides met a condition, in this realm or in a realm that the login used.
     private func met(_ condition: (LoginStep) -> Bool) -> Bool {
-        record.isTrue { $0.trace.steps.contains { $0.phase.decides && condition($0) } }
+        record.containsLogin { $0.trace.steps.contains { $0.phase.decides && condition($0) } }
     }
 
     /// True if the login was cancelled after it had called a module.

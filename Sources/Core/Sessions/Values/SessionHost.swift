@@ -9,10 +9,10 @@ public struct SessionHost: Sendable {
     /// The maximum length of the name, in bytes.
     public static let maximumBytes = 255
 
-    /// A lower-case name without a final dot, an IPv4 address, or an IPv6 address in brackets.
+    /// The name, or an address; IPv6 addresses are in brackets.
     public let name: String
 
-    /// A host.
+    /// Creates a host from a name that the caller has brought into its one form: in lower case, and without a final dot.
     ///
     /// The result is nil if the name is empty or too long, or contains characters other than lower-case ASCII letters,
     /// digits, `.`, `-`, `_`, `[`, `:` and `]`.

@@ -158,7 +158,7 @@ extension LogEntry {
         case .phase: break
         case .locked where isQuoted && self[.user] == nil: readAccount(value)
         case .locked where self[.address] == nil: self[.address] = value
-        case let field? where field != .locked && self[field] == nil && isQuoted == field.isQuoted ?? isQuoted:
+        case let field? where field != .locked && self[field] == nil && field.quoting.allows(quoted: isQuoted):
             self[field] = value
         case _: remarks.append(UTF8Text("\(name.string)=\(value.string)"))
         }

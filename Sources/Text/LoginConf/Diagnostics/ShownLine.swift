@@ -40,10 +40,13 @@ struct ShownPart {
             let isAfterComment = bytes[previous.end..<token.start].contains { !$0.isLoginConfWhitespace }
             if isCut || isAfterComment { range = nil }
             let isDelimiter = bytes[token.start].isDelimiter
-            let isShown =
-                if isDisplaced(token, after: previous) { hide() } else {
-                    mayShow(token, end: scanner.end) || shownPlace == .always && token.start >= start
-                }
+            var isShown = false
+            if isProbablyMisquoted(token, after: previous) {
+                // The values behind it are not shown either.
+                context = .name
+            } else {
+                isShown = mayShow(token, end: scanner.end) || shownPlace == .always && token.start >= start
+            }
             isCut = !isShown || isDelimiter
             if isDelimiter { misplacedName = nil }
             if isShown { range = (range?.lowerBound ?? token.start)..<token.end }
@@ -68,7 +71,7 @@ struct ShownPart {
 
     /// Returns whether a text is in quotes, or out of them, probably because of a quotation mark too many or too few: a quoted
     /// text with a delimiter in it or another word beside it, or the word behind it.
-    private func isDisplaced(_ token: Token, after previous: Token) -> Bool {
+    private func isProbablyMisquoted(_ token: Token, after previous: Token) -> Bool {
         let isNotFirst = previous.isText && previous.end == token.start
         guard token.kind == .string else { return isNotFirst && previous.kind == .string }
         let touchesNext =
@@ -89,12 +92,6 @@ struct ShownPart {
                 if neighbours.contains(where: \.isLoginConfWhitespace) { return true }
             }
         }
-        return false
-    }
-
-    /// Hides a word, and the values behind it; returns false.
-    private mutating func hide() -> Bool {
-        context = .name
         return false
     }
 

@@ -42,7 +42,7 @@ extension RealmAPISettings.Client {
                 .value("certificate-key", \.certificateKeys) { $0.words($1, key) },
                 .value("certificate-subject", \.certificateSubjects) { $0.words($1, subject) },
                 .value("networks", \.networks) { $0.addresses($1) },
-                .flag("may-name-address", \.mayNameAddress),
+                .flag("may-name-address", \.mayStateUserAddress),
                 .flag("show-reasons", \.showsReasons),
             ]
         ) { block, client in

@@ -30,7 +30,7 @@ public struct RealmAPISettings: Sendable, Hashable {
         /// The networks of the program; empty for all networks.
         public var networks: [CIDRBlock] = []
         /// True if a request may contain the address of the user, for the throttle and the log.
-        public var mayNameAddress = false
+        public var mayStateUserAddress = false
         /// True if the response to refused credentials contains the reason.
         ///
         /// The reason reveals whether a user exists, and whether an account is locked.

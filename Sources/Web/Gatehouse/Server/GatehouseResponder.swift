@@ -202,7 +202,7 @@ final class GatehouseResponder: Responder {
     private static func requested(
         _ received: ReceivedRequest,
         _ head: borrowing RequestHead
-    ) -> SignInLinks.Requested {
+    ) -> SignInLinks.LinkRequest {
         .init(head.target, at: received.client.authority(head), cookies: received.client.cookies)
     }
 
@@ -210,7 +210,7 @@ final class GatehouseResponder: Responder {
         to received: ReceivedRequest,
         after result: AccessResult,
         clientKind: @autoclosure () -> ClientKind,
-        requested: @autoclosure () -> SignInLinks.Requested
+        requested: @autoclosure () -> SignInLinks.LinkRequest
     ) -> StandardResponse {
         let response = result.decision.standardResponse(
             signInBy: hasSignIn ? signIn.context.links : nil,

@@ -105,7 +105,7 @@ public struct GatehouseServer: Service {
     ) async -> Result<Void, ConfigurationErrors> {
         let contexts = TLSContextSource(tls.context)
         let server: HTTPListener
-        defer { service.releaseState() }
+        defer { service.unlockStateFolder() }
         do throws(ConfigurationErrors) {
             try await service.restore(configuration)
         } catch {
@@ -201,7 +201,7 @@ public struct GatehouseServer: Service {
     private func stop(_ server: HTTPListener, listeners: [any Channel]) async {
         for listener in listeners { listener.close(promise: nil) }
         // Event streams have no end of their own, so the server ends them.
-        service.close()
+        service.endEventStreams()
         await withTaskGroup(of: Bool.self) { group in
             group.addTask {
                 await server.drain()

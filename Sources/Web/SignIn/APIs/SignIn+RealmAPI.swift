@@ -75,7 +75,7 @@ extension SignIn {
             let json: JSONValue = ["error": .text("malformed"), "reason": .text(error.reason)]
             return answer(json, status: .badRequest, to: request, by: client)
         }
-        guard submitted.address == nil || client.mayNameAddress else {
+        guard submitted.address == nil || client.mayStateUserAddress else {
             return forbidden(client, because: "address-not-allowed", request: request)
         }
         guard let username = Self.username(submitted.username) else {

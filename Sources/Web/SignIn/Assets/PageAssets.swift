@@ -6,8 +6,9 @@ internal import HTTPTypes
 internal import NIOCore
 internal import OpenSSLKit
 
-/// The files that pages load, of which the build embeds all but the logo in the program. The pages also work without
-/// the script.
+/// The assets: the files that pages load, and the public keys that applications read.
+///
+/// The build embeds the style sheet, the scripts and the icon. The pages also work without a script.
 extension RenderedResponse {
     private static let style = ByteBuffer(bytes: PackageResources.style_css)
 

@@ -20,7 +20,7 @@ package struct SignInLinks: Sendable {
     }
 
     /// The parts of a request that determine its link.
-    package struct Requested {
+    package struct LinkRequest {
         /// The path and query to return to after the sign-in.
         let target: String
         let authority: String
@@ -44,7 +44,7 @@ package struct SignInLinks: Sendable {
     /// If there is a sign-in host, the link contains a challenge, and the browser gets the cookie with its verifier.
     ///
     /// A code that the sign-in host issues for the challenge is of use only to this browser (RFC 7636).
-    package func link(from request: Requested) -> Result {
+    package func link(from request: LinkRequest) -> Result {
         guard let hosts else {
             // A longer target would be rejected after the sign-in. Many proxies also reject such long URLs.
             let isUsable = ReturnTarget.hasUsableLength(request.target)
@@ -130,8 +130,8 @@ struct Destination: Sendable, Hashable {
 extension Destination {
     /// Reads the fields `return`, `challenge` and `retry` of a query.
     init(_ query: FormFields?) {
-        target = query?.read("return")?.string
-        challenge = query?.read("challenge").flatMap { Self.challenge($0.string) }
-        isRetry = query?.read("retry") == "1"
+        target = query?.textIfValid("return")?.string
+        challenge = query?.textIfValid("challenge").flatMap { Self.challenge($0.string) }
+        isRetry = query?.textIfValid("retry") == "1"
     }
 }

@@ -85,11 +85,11 @@ extension SignIn {
     func endSessions(_ request: WebRequest) async throws(RejectedForm) -> RenderedResponse {
         guard let (session, token) = session(request, isActivity: true) else { return notSignedIn(request) }
         let fields = try await form(request, user: session.user)
-        guard CSRFToken.isValid(fields.read("csrf"), for: token) else {
+        guard CSRFToken.isValid(fields.textIfValid("csrf"), for: token) else {
             return render(.badRequest(.key(.formOfOtherSession)), to: request, user: session.user)
         }
-        let id = fields.read("id").flatMap { SessionID($0.string) }
-        let isAll = fields.read("others") == "all"
+        let id = fields.textIfValid("id").flatMap { SessionID($0.string) }
+        let isAll = fields.textIfValid("others") == "all"
         let ended = endable(by: session).filter { $0 !== session.signIn && (isAll || $0.id == id) }
         guard await end(ended, cause: .endedElsewhere) else {
             return render(.notStored, to: request, user: session.user)

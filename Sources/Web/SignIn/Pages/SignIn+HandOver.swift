@@ -49,7 +49,7 @@ extension SignIn {
             return redirect(location, answering: request)
         }
         guard request.isNavigation else { return render(.crossOrigin, to: request) }
-        let code = query?.read("code").flatMap { OpaqueToken($0.string.utf8Span.span) }
+        let code = query?.textIfValid("code").flatMap { OpaqueToken($0.string.utf8Span.span) }
         if let code, let parent = redeem(code, at: SignInSettings.Origin(host), request: request) {
             if let response = await begin(parent, at: host.sessionHost, location: location, request: request) {
                 return response
@@ -144,7 +144,7 @@ extension SignIn {
             return redirect(destination, of: host, hasForm: !request.isSafe, to: request)
         case .signIn:
             // The page was loaded before this host had a sign-in host. The user name and the password are not used.
-            let destination = SignInTickets.destination(try await form(request).read("ticket")) ?? Destination()
+            let destination = SignInTickets.destination(try await form(request).textIfValid("ticket")) ?? Destination()
             return redirect(destination, of: host, hasForm: true, to: request)
         case .account where request.isSafe:
             return redirect("\(hosts.origin)\(routes.account)", answering: request)

@@ -12,8 +12,8 @@ extension SignIn {
         guard let browser = try? BrowserBinding(request) else { return render(.unavailable, to: request) }
         let query = FormFields(query: request.query)
         var destination = Destination(query)
-        var notice = query?.read("notice").flatMap { Notice(name: $0) } ?? .none
-        if let text = query?.read("ticket") {
+        var notice = query?.textIfValid("notice").flatMap { Notice(name: $0) } ?? .none
+        if let text = query?.textIfValid("ticket") {
             let ticket = open(text, browser: browser)
             destination = ticket?.destination ?? SignInTickets.destination(text) ?? destination
             notice = ticket.flatMap { Notice(rawValue: $0.notice) } ?? notice
@@ -84,13 +84,13 @@ extension SignIn {
         let fields = try await form(request)
         // The ticket may be stale: the cookie, which is SameSite=Strict, and the check of the origin show that a page
         // of this server has sent the form.
-        let destination = SignInTickets.destination(fields.read("ticket"))
+        let destination = SignInTickets.destination(fields.textIfValid("ticket"))
         guard request.cookies.signIn.isToken else { return withoutCookie(destination, request: request) }
         guard let browser = try? BrowserBinding(request) else { return render(.unavailable, to: request) }
         guard let destination else {
             return redirectToSignIn(.expired, Destination(), browser: browser, request: request)
         }
-        guard let text = fields.read("username"), let password = fields.secret("password"),
+        guard let text = fields.textIfValid("username"), let password = fields.secret("password"),
             let username = Self.username(typed: text)
         else {
             return redirectToSignIn(.rejected, destination, browser: browser, request: request)

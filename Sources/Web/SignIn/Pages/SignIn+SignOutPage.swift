@@ -15,11 +15,11 @@ extension SignIn {
     /// a host that is not the sign-in host leads to the page of that host, where the browser may have a session.
     func showSignOut(_ request: WebRequest) -> RenderedResponse {
         let query = FormFields(query: request.query)
-        let target = target(query?.read("return")?.string, request: request)
+        let target = target(query?.textIfValid("return")?.string, request: request)
         guard let (session, token) = presentedSessions(request).first else {
             if let page = signOutAtSignInHost(target, request: request) { return redirect(page, answering: request) }
             guard let target else { return render(.signedOut(signInAt: routes.signIn), to: request) }
-            let isSignedOut = query?.read("notice") == UTF8Text(Notice.signedOut.name)
+            let isSignedOut = query?.textIfValid("notice") == UTF8Text(Notice.signedOut.name)
             return redirect(target.location, answering: request, cookies: isSignedOut ? noteSignOut(request) : [])
         }
         guard let csrfToken = CSRFToken.text(token) else { return render(.unavailable, to: request) }
@@ -39,10 +39,11 @@ extension SignIn {
     func signOut(_ request: WebRequest) async -> RenderedResponse {
         // A sign-out without a session needs no form.
         let fields = try? await form(request)
-        let target = target(fields?.read("return")?.string, request: request)
+        let target = target(fields?.textIfValid("return")?.string, request: request)
         let presented = presentedSessions(request, includesUnstoredEnds: true)
         if let user = presented.first?.session.user {
-            guard let fields, presented.contains(where: { CSRFToken.isValid(fields.read("csrf"), for: $0.token) })
+            guard let fields,
+                presented.contains(where: { CSRFToken.isValid(fields.textIfValid("csrf"), for: $0.token) })
             else {
                 return render(.badRequest(.key(.formOfOtherSession)), to: request, user: user)
             }
@@ -55,7 +56,7 @@ extension SignIn {
         // The form of `GET /sign-out` leads to the target. With the form of another page, a user without access signs in
         // as another user, and then returns.
         var response =
-            fields?.read("then") == "return"
+            fields?.textIfValid("then") == "return"
             ? signedOut(request, thenReturnTo: target)
             : signedOut(request, thenSignInFor: presented.isEmpty ? nil : target)
         response.user = presented.first?.session.user

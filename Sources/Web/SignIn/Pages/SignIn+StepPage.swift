@@ -70,7 +70,7 @@ extension SignIn {
         let destination = Destination(FormFields(query: request.query))
         guard let browser = BrowserBinding(known: request) else { return withoutCookie(destination, request: request) }
         let fields = try await form(request)
-        let number = fields.read("number").flatMap { Int($0.string) }
+        let number = fields.textIfValid("number").flatMap { Int($0.string) }
         switch answer(browser, number: number, secret: { fields.secret(UTF8Text("answer-\($0)")) }) {
         case .noPendingLogin: return redirectToSignIn(.expired, destination, browser: browser, request: request)
         // If the form was sent twice or the page is old, the browser is redirected to the open question.

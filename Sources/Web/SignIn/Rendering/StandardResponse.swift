@@ -44,7 +44,7 @@ extension AccessDecision {
         isSafe: Bool,
         redirectsAfterRejectedCredentials: Bool = false,
         clientKind: @autoclosure () -> ClientKind,
-        request: @autoclosure () -> SignInLinks.Requested
+        request: @autoclosure () -> SignInLinks.LinkRequest
     ) -> StandardResponse? {
         switch self {
         case .allowed, .open, .noMatchingRule: return nil

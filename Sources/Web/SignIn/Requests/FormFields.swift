@@ -49,7 +49,7 @@ struct FormFields: Sendable {
     }
 
     /// Returns the text of a field; nil if the field was not sent or is not UTF-8.
-    func read(_ name: UTF8Text) -> UTF8Text? { secret(name)?.utf8Text }
+    func textIfValid(_ name: UTF8Text) -> UTF8Text? { secret(name)?.utf8Text }
 
     private static func end(of bytes: Span<UInt8>, _ range: Range<Int>, _ delimiter: UInt8) -> Int {
         var end = range.lowerBound
@@ -120,7 +120,10 @@ extension Secret {
 
     /// The secret without ASCII spaces: many applications show a one-time code as `314 159`.
     var withoutSpaces: Secret {
-        let bytes = withBytes { bytes in bytes.indices.map { bytes[$0] }.filter { $0 != UInt8(ascii: " ") } }
-        return Secret(bytes)
+        Secret(capacity: count) { output in
+            withBytes { bytes in
+                for index in bytes.indices where bytes[index] != UInt8(ascii: " ") { output.append(bytes[index]) }
+            }
+        }
     }
 }

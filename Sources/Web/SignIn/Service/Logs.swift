@@ -29,19 +29,25 @@ package enum LogField: String, Sendable, Hashable {
     /// The account or the network that was locked.
     case locked
 
-    /// True if the value is written in quotes, and not trusted without them; false if it has none, and nil if either occurs.
-    package var isQuoted: Bool? {
+    /// The quotes around the value of a field; a value that is always quoted is not trusted without them.
+    package enum Quoting {
+        case always, never, either
+
+        package func allows(quoted isQuoted: Bool) -> Bool { self == .either || (self == .always) == isQuoted }
+    }
+
+    package var quoting: Quoting {
         switch self {
-        case .user, .realm, .needs, .has, .original: true
-        case .deniedBy: false
-        case .address, .session, .host, .cause, .rule, .module, .phase, .locked: nil
+        case .user, .realm, .needs, .has, .original: .always
+        case .deniedBy: .never
+        case .address, .session, .host, .cause, .rule, .module, .phase, .locked: .either
         }
     }
 
     /// Returns a space, and the field with a value.
     func text(_ value: String) -> String { " \(rawValue)=\(written(value))" }
 
-    private func written(_ value: String) -> String { isQuoted == true ? LogText.quoted(value) : value }
+    private func written(_ value: String) -> String { quoting == .always ? LogText.quoted(value) : value }
 
     static func fields(of report: LoginReport) -> [LogField: String] {
         [.user: report.username.text, .realm: report.realm, .address: report.peer ?? "-"]

@@ -200,10 +200,10 @@ package final class SignInService: Sendable {
     }
 
     /// Releases the lock of the state folder, when the server has ended.
-    package func releaseState() { stateLock.withLock { $0 = nil } }
+    package func unlockStateFolder() { stateLock.withLock { $0 = nil } }
 
     /// Ends all event streams, with a last event, because they would prevent the server from stopping.
-    package func close() { sessions.close() }
+    package func endEventStreams() { sessions.close() }
 
     // MARK: Reloads
 
