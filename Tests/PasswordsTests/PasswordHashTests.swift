@@ -58,7 +58,7 @@ import Testing
 
     @Test(
         arguments: [
-            ("$y$k15$", "the flavor is not supported"), ("$y$015$", "the flavor is not supported"),
+            ("$y$015$", "the flavor is not supported"), ("$y$k15$", "the parameters cannot be read"),
             ("$y$.15/.$", "the parameters do not fit together: flavor 0 has no t"),
             ("$y$j15.C$", "the parameters do not fit together: N must be at least 4 times p"),
             ("$y$j15.1$", "the parameters do not fit together: N must be at least 4 times p"),
