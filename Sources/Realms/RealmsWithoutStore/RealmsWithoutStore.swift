@@ -5,7 +5,7 @@ internal import RealmExec
 internal import RealmFile
 public import RealmKit
 
-/// The built-in realms that need neither the store, nor a trait, nor SwiftNIO, for programs without these libraries.
+/// The built-in realms that need neither the store, nor GRDB, nor a trait, nor SwiftNIO.
 ///
 /// To add such a realm, add a target and a line here.
 public let realmsWithoutStore: [RealmKind] = [
