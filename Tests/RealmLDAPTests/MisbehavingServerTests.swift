@@ -168,7 +168,7 @@ struct MisbehavingServerTests {
         var sockets: [Int32] = []
         defer {
             sockets.forEach { close($0) }
-            unlink(path)
+            unsafe unlink(path)
         }
         func call(_ function: (Int32, UnsafePointer<sockaddr>?, socklen_t) -> Int32, _ kind: Int32) -> Int32 {
             sockets.append(socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | kind, 0))
@@ -178,9 +178,12 @@ struct MisbehavingServerTests {
                 }
             }
         }
-        #expect(call({ unsafe bind($0, $1, $2) }, 0) == 0 && listen(sockets[0], 0) == 0)
+        let isBound = unsafe call({ unsafe bind($0, $1, $2) }, 0) == 0
+        #expect(isBound && listen(sockets[0], 0) == 0)
         var accepted = 0
-        while accepted < 100, call({ unsafe connect($0, $1, $2) }, Int32(SOCK_NONBLOCK.rawValue)) == 0 { accepted += 1 }
+        while accepted < 100, unsafe call({ unsafe connect($0, $1, $2) }, Int32(SOCK_NONBLOCK.rawValue)) == 0 {
+            accepted += 1
+        }
         #expect(errno == EAGAIN)
         let url = "ldapi://\(path.replacing("/", with: "%2F"))"
         let settings = try LDAPSetup.realm(LDAPSetup.properties(url)).directory.settings
