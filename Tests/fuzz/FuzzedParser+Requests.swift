@@ -66,7 +66,7 @@ extension FuzzedParser {
         },
         FuzzedParser("form") { bytes in
             guard let form = try? FormFields(bytes.span) else { return }
-            for name in ["", "user", "password", "csrf"] { _ = form.read(UTF8Text(name)) }
+            for name in ["", "user", "password", "csrf"] { _ = form.textIfValid(UTF8Text(name)) }
         },
         FuzzedParser("cookies") { bytes in
             var cookies = OurCookies()
