@@ -197,7 +197,7 @@ import Testing
             }
         }
         // A `;` may be missing before a statement at the beginning of a line.
-        let lines = text.split(separator: "\n").map { $0.split { " \t;\"{}".contains($0) }.map(String.init) }
+        let lines = text.split(separator: "\n").map { $0.split { " \t;\"{}=".contains($0) }.map(String.init) }
         let areHarmless = lines.filter { names.isHarmless($0.first ?? "") }
         return check(RealmsConf.parse(SourceText(name: "f", text)).partial)
             || areHarmless.contains { words in words.prefix { !names.isSecret($0) }.contains { hasPart($0) } }

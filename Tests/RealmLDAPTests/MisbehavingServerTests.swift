@@ -185,8 +185,7 @@ struct MisbehavingServerTests {
             accepted += 1
         }
         #expect(errno == EAGAIN)
-        let url = "ldapi://\(path.replacing("/", with: "%2F"))"
-        let settings = try LDAPSetup.realm(LDAPSetup.properties(url)).directory.settings
+        let settings = try LDAPSetup.realm(LDAPSetup.properties("ldapi://\(path)")).directory.settings
         let fault = #expect(throws: ServerFault.self) {
             _ = try LDAPConnection(
                 settings.servers[0],

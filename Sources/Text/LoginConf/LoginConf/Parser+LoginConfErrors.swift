@@ -218,8 +218,10 @@ extension Parser {
     private func correction(_ content: String, of key: String?) -> String {
         let mayQuote = key.map(text.names.isHarmless) ?? text.names.mayQuote(content)
         // A blank may be missing before the next option.
-        let words = content.utf8.split { !$0.isNamePart }.map { String(decoding: $0, as: UTF8.self) }
-        guard mayQuote, content.unicodeScalars.count <= 80, !words.contains(where: text.names.isSecret)
+        let keys = content.utf8.split(separator: .equals, omittingEmptySubsequences: false).dropLast().map { text in
+            String(decoding: text.reversed().prefix { $0.isNamePart }.reversed(), as: UTF8.self)
+        }
+        guard mayQuote, content.unicodeScalars.count <= 80, !keys.contains(where: text.names.isSecret)
         else { return "write it in double quotes" }
         return "write \(LoginConfEscapes.quoted(content))"
     }
