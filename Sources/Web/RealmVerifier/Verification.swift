@@ -35,7 +35,8 @@ public struct FurtherQuestions: Sendable {
 
     /// Answers the questions.
     ///
-    /// - Parameter answers: An answer for each of the ``callbacks``, of its kind; `none` for a message.
+    /// - Parameter answers: An answer for each of the ``callbacks``, of its kind; `none` for a message, and for a question that
+    ///   the program cannot ask.
     /// - Returns: The result, which may be further questions; the same questions again if the answers do not fit them; and
     ///   `refused` if they have been answered already.
     public func answer(_ answers: [Answer]) async -> Verification {
