@@ -93,10 +93,10 @@ steady: deps test-deps
 interop: deps
 	Tests/Interop/passwords.sh
 
-# PARSER names some of the parsers in Tests/fuzz; UPDATE=1 writes new inputs into the corpus.
+# PARSER names some of the parsers in Tests/fuzz; UPDATE=1 writes new inputs into the corpus; with SEED, a run can be repeated.
 SECONDS ?= 60
 fuzz: deps
-	Scripts/fuzz.py --seconds $(SECONDS) $(if $(UPDATE),--update) $(PARSER)
+	Scripts/fuzz.py --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) $(if $(UPDATE),--update) $(PARSER)
 
 # Full and resumed handshakes, aborts, invalid bytes, half-closes, key updates. 100,000 connections take ten minutes or more.
 SOAK ?= 100000

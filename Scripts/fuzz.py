@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fuzzes parsers with libFuzzer, which comes with Swift.
 
-    fuzz.py [--seconds NUMBER] [--jobs NUMBER] [--update] [PARSER...]
+    fuzz.py [--seconds NUMBER] [--jobs NUMBER] [--seed NUMBER] [--update] [PARSER...]
 
 Builds the program `fuzz` with counters for coverage, in .build-fuzz, and runs it for each parser, or for the parsers that are named. It begins with
 the inputs of Tests/FuzzTests/Corpus, one line of Base64 for each. --update writes new inputs that reach more code into this folder.
+With --seed, two runs make the same inputs in the same order.
 
 An input that crashes a parser, takes more than ten seconds or breaks a promise of Tests/fuzz is written into .build-fuzz/findings, and the status
 is 1.
@@ -82,7 +83,7 @@ def fuzz(program, parser, options):
     with open(log, "wb") as output:
         status = subprocess.run(
             [program, parser, f"-max_total_time={options.seconds}", f"-max_len={MAXIMUM_LENGTH}", "-timeout=10", "-rss_limit_mb=2048",
-             "-print_final_stats=1", f"-artifact_prefix={finding}", folder], stdin=subprocess.DEVNULL, stdout=output, stderr=output, cwd=BUILD,
+             "-print_final_stats=1", f"-seed={options.seed}", f"-artifact_prefix={finding}", folder], stdin=subprocess.DEVNULL, stdout=output, stderr=output, cwd=BUILD,
             # libFuzzer leaves a signal to a handler that is there already.
             env=dict(os.environ, SWIFT_BACKTRACE="enable=no")).returncode
     with open(log, encoding="utf-8", errors="replace") as file:
@@ -102,6 +103,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    # libFuzzer takes a number of its own for 0.
+    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--update", action="store_true")
     parser.add_argument("parsers", nargs="*")
     options = parser.parse_args()
