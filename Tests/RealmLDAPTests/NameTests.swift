@@ -29,7 +29,8 @@ struct NameTests {
     @Test(arguments: [
         "a", "=a", "cn=a,", ",cn=a", "cn=a,,dc=b", "cn=a\\", "cn=a\\4", "cn=a\\zz", "cn=a+", "cn=a\0,dc=org", "cn=#0",
         "c n=a", "cn=a\"b", "cn=a;dc=b", "cn;lang-de=a", "cn\\;a=b", "cn=\ta", "cn=a\n", "cn=a,\ndc=b",
-        "cn=a\\\\ ", "cn=a\\\\  ,dc=b", "cn=a\\\\ +ou=b", "cn=# 400ff", "cn=#0401 x", "cn=a,ou= #04 01 ,dc=b",
+        "cn=a\\\\ ", "cn=a\\\\  ,dc=b", "cn=a\\\\ +ou=b", "cn=# 400ff", "cn=#", "cn=# ", "cn=#,dc=b", "cn=a,o=# ,dc=b",
+        "cn=#0401 x", "cn=a,ou= #04 01 ,dc=b",
     ])
     func `texts that are no names are refused`(text: String) {
         #expect(DistinguishedName(text) == nil)

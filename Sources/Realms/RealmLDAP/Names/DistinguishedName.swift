@@ -45,9 +45,9 @@ struct DistinguishedName: Sendable {
     ///
     /// It drops control characters at the ends of a value, and the options of an attribute, such as `;lang-de`. Of the
     /// blanks behind the value `\\`, the first becomes a part of the value. In a value of hexadecimal digits it drops all
-    /// that follows a blank.
+    /// that follows a blank, and takes no digits for an empty value.
     private static func isMisread(_ text: String) -> Bool {
-        enum Place { case name, value, digits, blanksAfterDigits, text }
+        enum Place { case name, value, numberSign, digits, blanksAfterDigits, text }
         var place = Place.name
         var isEscaped = false
         // The number of characters since an escaped backslash, if all of them but it are blanks; 0 for none.
@@ -56,9 +56,11 @@ struct DistinguishedName: Sendable {
             let isEnd = byte == UInt8(ascii: ",") || byte == UInt8(ascii: "+")
             if byte < 0x20 || !isEscaped && (byte == UInt8(ascii: ";") || isEnd && length > 1) { return true }
             switch place {
+            case .numberSign where isEnd || byte == 0x20: return true
+            case .numberSign: place = .digits
             case _ where isEnd && !isEscaped: place = .name
             case .name where byte == UInt8(ascii: "="): place = .value
-            case .value where byte == UInt8(ascii: "#"): place = .digits
+            case .value where byte == UInt8(ascii: "#"): place = .numberSign
             case .value where byte != 0x20: place = .text
             case .digits where byte == 0x20: place = .blanksAfterDigits
             case .blanksAfterDigits where byte != 0x20: return true
@@ -68,7 +70,7 @@ struct DistinguishedName: Sendable {
             if isEscaped { length = isBackslash ? 1 : 0 } else { length = length > 0 && byte == 0x20 ? length + 1 : 0 }
             isEscaped = isBackslash && !isEscaped
         }
-        return length > 1
+        return length > 1 || place == .numberSign
     }
 
     // MARK: The canonical form
