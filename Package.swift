@@ -96,7 +96,7 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
         "LoginConf": ["Bytes", "RealmKit"],
         "RealmConfiguration": [
             "AccessControl", "Bytes", "Files", "HTTPLimits", "LoginConf", "OpenSSLKit", "Passwords", "RealmKit",
-            "Sessions", "Throttle",
+            "Sessions", "Throttle", "Logging",
         ],
     ],
     "Sources/Web": [

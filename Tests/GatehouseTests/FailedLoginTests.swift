@@ -198,7 +198,7 @@ private struct TownRealm: Realm {
         for _ in 0..<50 {
             let (outcome, milliseconds) = try await throttled.timed { [server = throttled.server] in
                 let ann = try Username("ann")
-                return await server.configuration.authenticator.throttled(by: throttled.throttle).loginOnWeb(
+                return await server.configuration.authenticator.throttled(by: throttled.throttle).outcome(
                     as: ann,
                     inFirstOf: ["town", "city"],
                     whenUnavailable: .continue,

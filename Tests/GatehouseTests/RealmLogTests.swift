@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import RealmConfiguration
 import RealmKit
-import SignIn
 import Testing
 
 struct RealmLogTests {

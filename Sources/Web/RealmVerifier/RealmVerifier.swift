@@ -91,21 +91,12 @@ public final class RealmVerifier: Service {
         hasState: Bool = true
     ) -> ConfigurationLoader {
         let state = hasState ? kinds.lazy.compactMap(\.state).first : nil
-        let log = RealmLog { level, message in
-            let level: Logger.Level =
-                switch level {
-                case .notice: .notice
-                case .warning: .warning
-                case .error: .error
-                }
-            logger.log(level: level, "\(LineText.line(message))")
-        }
         return ConfigurationLoader(
             kinds,
             files: .system,
             clock: SystemClock(),
             properties: SystemProperties.all.merging(properties) { _, given in given },
-            services: ProgramServices(state ?? .none, access: .createIfMissing, log: log)
+            services: ProgramServices(state ?? .none, access: .createIfMissing, log: RealmLog(logger))
         )
     }
 
@@ -250,7 +241,7 @@ public final class RealmVerifier: Service {
     ) -> Verification {
         switch outcome {
         case .accepted(let identity, let report):
-            controller.cache(identity, for: key, report: report)
+            controller.remember(identity, for: key, report: report)
             return .accepted(SignedInUser(identity))
         case .rejected: return .refused
         case .unavailable: return .unavailable

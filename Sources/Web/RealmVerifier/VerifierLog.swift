@@ -53,14 +53,9 @@ struct VerifierLog {
     func logFault(_ reason: String) { logger.error("a login could not be decided: \(LogText.quoted(reason))") }
 
     func logLock(_ lockout: Lockout) {
-        let locked =
-            switch lockout.key {
-            case .account(let account): LogText.quoted(account.description)
-            case .source(let network): network.description
-            }
         logger.warning(
             "locked after \(lockout.failures) failures",
-            metadata: ["locked": "\(locked)", "until": "\(lockout.end)"]
+            metadata: ["locked": "\(lockout.key.logText)", "until": "\(lockout.end)"]
         )
     }
 }

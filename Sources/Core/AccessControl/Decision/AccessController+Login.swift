@@ -42,7 +42,7 @@ extension AccessController {
         guard login.attempts.count == 1, case .password = login.attempts[0].method, realms.count <= 8 else {
             return false
         }
-        return realms.allSatisfy { authenticator.realms[$0]?.stack.isImmediate ?? false }
+        return isImmediate(realms)
     }
 
     /// Logs the user in and decides about the request.
@@ -102,7 +102,7 @@ extension AccessController {
         of login: Login
     ) async -> MultiRealmLoginReport.Outcome? {
         guard let (username, password) = credentials.separated() else { return nil }
-        return await authenticator.loginOnWeb(
+        return await authenticator.outcome(
             as: username,
             inFirstOf: login.compiled.rule.realms,
             whenUnavailable: login.compiled.rule.whenUnavailable,
@@ -140,7 +140,7 @@ extension AccessController {
                 if fault.kind != .unavailable { fault = error }
                 continue
             }
-            let outcome = await authenticator.loginOnWeb(
+            let outcome = await authenticator.outcome(
                 as: username,
                 inFirstOf: [name],
                 whenUnavailable: whenUnavailable,
@@ -162,8 +162,8 @@ extension AccessController {
         return .success(last)
     }
 
-    /// Caches accepted credentials; does nothing without a key.
-    func remember(
+    /// Caches accepted credentials, to which the user has added no answer; does nothing without a key.
+    package func remember(
         _ identity: AuthenticatedIdentity,
         for key: CredentialCache.Key?,
         certificate: ClientCertificate? = nil,
@@ -187,12 +187,13 @@ extension AccessController {
 }
 
 extension Authenticator {
-    /// Logs in a user of access rules, the sign-in pages or the session API; unavailable if a realm does not exist,
-    /// which the configuration rules out.
-    package func loginOnWeb(
+    /// Returns the outcome of a login in realms of the configuration; unavailable if one of them does not exist, which the
+    /// configuration rules out for those of rules, pages and APIs.
+    package func outcome(
         as username: Username,
         inFirstOf realms: [String],
         whenUnavailable: WhenUnavailable,
+        service: String = "https",
         address: String?,
         asking conversation: any Conversation
     ) async -> MultiRealmLoginReport.Outcome {
@@ -200,7 +201,7 @@ extension Authenticator {
             as: username,
             inFirstOf: realms,
             whenUnavailable: whenUnavailable,
-            service: "https",
+            service: service,
             peer: address,
             asking: conversation
         )

@@ -41,25 +41,19 @@ extension AccessController {
         credentialCache.entry(for: key, at: clock.now)?.user
     }
 
-    /// Caches accepted credentials, to which the user has added no answer; does nothing without a key.
-    package func cache(_ identity: AuthenticatedIdentity, for key: CredentialCache.Key?, report: LoginReport) {
-        remember(identity, for: key, report: report)
-    }
-
     /// Logs the user in; unavailable if a realm does not exist.
     package func complete(
         _ login: ProgramLogin,
         asking conversation: any Conversation
     ) async -> MultiRealmLoginReport.Outcome {
-        let report = try? await authenticator.login(
+        await authenticator.outcome(
             as: login.username,
             inFirstOf: login.realms,
             whenUnavailable: login.whenUnavailable,
             service: login.service,
-            peer: login.address,
+            address: login.address,
             asking: conversation
         )
-        return report?.outcome ?? .unavailable(nil)
     }
 
     /// True if no module of the realms can wait or ask for anything.

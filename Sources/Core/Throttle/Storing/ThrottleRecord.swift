@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Bytes
 public import RealmKit
 
 /// The stored failures and lock of an account or a source.
@@ -70,6 +71,9 @@ public enum ThrottleKey: Sendable, Hashable, CustomStringConvertible {
         case .source(let source): source.description
         }
     }
+
+    /// The description for a line of the log; the name of an account comes from a client, and is quoted.
+    package var logText: String { if case .account = self { LogText.quoted(description) } else { description } }
 }
 
 /// The lock of an account or a source.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Bytes
+package import Logging
 internal import Passwords
 package import RealmKit
 internal import Synchronization
@@ -67,6 +69,20 @@ package final class ProgramServices: Sendable {
 }
 
 extension RealmLog {
+    /// Creates a log that writes to the log of a program, each message on one line: it may contain names from outside, which must not look
+    /// like lines of the log.
+    package init(_ logger: Logger) {
+        self.init { level, message in
+            let level: Logger.Level =
+                switch level {
+                case .notice: .notice
+                case .warning: .warning
+                case .error: .error
+                }
+            logger.log(level: level, "\(LineText.line(message))")
+        }
+    }
+
     /// Creates a log that writes each message only once, for commands.
     package static func once(_ write: @escaping @Sendable (String) -> Void) -> RealmLog {
         let messages = WrittenMessages()

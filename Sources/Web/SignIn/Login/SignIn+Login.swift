@@ -46,7 +46,7 @@ extension SignIn {
             certificate: form.client.certificate?.der(at: service.wallClock.seconds),
             numbers: service.questionNumbers
         ) { [authenticator] conversation in
-            await authenticator.loginOnWeb(
+            await authenticator.outcome(
                 as: form.username,
                 inFirstOf: form.realms,
                 whenUnavailable: form.whenUnavailable,

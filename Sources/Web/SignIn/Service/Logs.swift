@@ -2,10 +2,10 @@
 
 internal import AccessControl
 internal import Bytes
-package import Logging
+internal import Logging
 internal import Passwords
 internal import RealmConfiguration
-package import RealmKit
+internal import RealmKit
 internal import Sessions
 internal import Synchronization
 
@@ -180,21 +180,5 @@ final class HashingRejectionLog: Sendable {
                 "workers": "\(pool.settings.workers)",
             ]
         )
-    }
-}
-
-extension RealmLog {
-    /// Writes to the log of a server, each message on one line: it may contain names from outside, which must not look
-    /// like lines of the log.
-    package init(_ logger: Logger) {
-        self.init { level, message in
-            let level: Logger.Level =
-                switch level {
-                case .notice: .notice
-                case .warning: .warning
-                case .error: .error
-                }
-            logger.log(level: level, "\(LineText.line(message))")
-        }
     }
 }

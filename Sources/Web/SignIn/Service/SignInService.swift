@@ -239,20 +239,14 @@ package final class SignInService: Sendable {
 }
 
 extension Lockout {
-    /// The name of an account comes from a client.
     fileprivate func log(_ logger: Logger) {
         if let network = FailureThrottle.networkOfTokens(key) {
             logger.warning("\(failures) wrong tokens at the realm API", metadata: ["address": "\(network)"])
             return
         }
-        let locked =
-            switch key {
-            case .account(let account): LogText.quoted(account.description)
-            case .source(let network): network.description
-            }
         logger.warning(
             "\(LoggedEvent.locked.rawValue) \(failures) failures",
-            metadata: [LogField.locked.rawValue: "\(locked)", "until": "\(end)"]
+            metadata: [LogField.locked.rawValue: "\(key.logText)", "until": "\(end)"]
         )
     }
 }
