@@ -164,22 +164,23 @@ func basic(_ name: String, _ password: String = RealmsFixture.password) -> HTTPF
     [.authorization: "Basic \(Data("\(name):\(password)".utf8).base64EncodedString())"]
 }
 
-extension Application where Responder == RouterResponder<RealmsFixture.Context> {
+extension Application {
     /// Sends a request without a connection.
-    func send(
+    func send<Context: RequestContext>(
         _ method: HTTPRequest.Method,
         _ path: String,
         _ headers: HTTPFields = [:],
         body: String = "",
         from peer: String? = "192.0.2.1",
         host: String = "localhost"
-    ) async throws -> RealmsFixture.Answer {
+    ) async throws -> RealmsFixture.Answer
+    where Responder == RouterResponder<Context>, Context.Source == ApplicationRequestContextSource {
         let channel = NIOAsyncTestingChannel()
         channel.remoteAddress = try peer.map { try SocketAddress(ipAddress: $0, port: 1234) }
         let source = ApplicationRequestContextSource(channel: channel, logger: logger)
         let head = HTTPRequest(method: method, scheme: "https", authority: host, path: path, headerFields: headers)
         let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(string: body)))
-        let context = RealmsFixture.Context(source: source)
+        let context = Context(source: source)
         let response: Response
         do {
             response = try await responder.respond(to: request, context: context)

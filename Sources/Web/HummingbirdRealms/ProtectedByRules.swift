@@ -40,10 +40,10 @@ public struct ProtectedByRules<Context: RealmRequestContext>: RouterMiddleware {
         next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
         var context = context
-        let connection = context.identity.connection
+        let connection = context.authentication.connection
         switch await routeGuard.check(request, from: connection, isActivity: isActivity, logger: context.logger) {
         case .user(let user):
-            context.identity.result = .user(user, routeGuard)
+            context.authentication.result = .user(user, routeGuard)
             return try await CacheHeaders.add(isPersonal: true) { try await next(request, context) }
         case .open: return try await next(request, context)
         case .noMatchingRule:
@@ -52,7 +52,7 @@ public struct ProtectedByRules<Context: RealmRequestContext>: RouterMiddleware {
                 RequestLog(logger: context.logger).logRefusal(
                     of: request,
                     after: AccessResult(.noMatchingRule, by: nil),
-                    address: context.identity.peer
+                    address: context.authentication.peer
                 )
                 return routeGuard.rejection(of: nil).response(to: request)
             case .open: return try await next(request, context)

@@ -57,15 +57,18 @@ public struct RealmAuthenticator<Context: RealmRequestContext>: RouterMiddleware
         next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
         var context = context
-        if let authenticated = context.identity.authenticated, isAccepted(authenticated, on: context.identity) {
-            context.identity.result = .user(authenticated, routeGuard)
+        // A user of other middleware has no guard.
+        if case .user(let authenticated, .some) = context.authentication.result,
+            isAccepted(authenticated, on: context.authentication)
+        {
+            context.authentication.result = .user(authenticated, routeGuard)
             return try await next(request, context)
         }
-        let connection = context.identity.connection
+        let connection = context.authentication.connection
         switch await routeGuard.check(request, from: connection, isActivity: isActivity, logger: context.logger) {
-        case .user(let user): context.identity.result = .user(user, routeGuard)
-        case .rejected(let rejection): context.identity.result = .anonymous(rejection)
-        case .open, .noMatchingRule: context.identity.result = .anonymous(routeGuard.rejection(of: nil))
+        case .user(let user): context.authentication.result = .user(user, routeGuard)
+        case .rejected(let rejection): context.authentication.result = .anonymous(rejection)
+        case .open, .noMatchingRule: context.authentication.result = .anonymous(routeGuard.rejection(of: nil))
         case .answered(let response): return response
         }
         return try await CacheHeaders.add(isPersonal: context.user != nil) {
@@ -74,9 +77,13 @@ public struct RealmAuthenticator<Context: RealmRequestContext>: RouterMiddleware
     }
 
     /// Returns whether this authenticator accepts a user that other middleware has authenticated.
-    private func isAccepted(_ authenticated: RouteGuard.AuthenticatedUser, on identity: RealmIdentity) -> Bool {
+    private func isAccepted(
+        _ authenticated: RouteGuard.AuthenticatedUser,
+        on authentication: RealmAuthentication
+    ) -> Bool {
         // On a connection with a client certificate, it is not known which credentials were accepted.
-        guard authenticated.session != nil || identity.connection.certificate?.handshake.chain.isEmpty ?? true else {
+        guard authenticated.session != nil || authentication.connection.certificate?.handshake.chain.isEmpty ?? true
+        else {
             return false
         }
         return schemes.contains(authenticated.session == nil ? .basic : .form)

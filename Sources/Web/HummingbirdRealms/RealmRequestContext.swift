@@ -8,31 +8,43 @@ public import Sessions
 
 /// A request context in which ``RealmAuthenticator`` and ``ProtectedByRules`` store the user of a request.
 ///
-/// To conform, store an ``identity`` and create it in `init(source:)` with `RealmIdentity(source: source)`.
+/// To conform, store an ``authentication`` and create it in `init(source:)` with `RealmAuthentication(source: source)`.
 /// ``BasicRealmRequestContext`` is a context without further properties.
+///
+/// The same context can conform to `AuthRequestContext` of hummingbird-auth. Its identity then is the ``user``, or a
+/// property `identity` of the context's own type.
 public protocol RealmRequestContext: RequestContext {
     /// The result of the authentication of the request, and the peer address of its connection.
-    var identity: RealmIdentity { get set }
+    var authentication: RealmAuthentication { get set }
 }
 
 extension RealmRequestContext {
     /// The user; nil if the request is not authenticated, or if no middleware has checked it.
-    public var user: SignedInUser? { identity.authenticated?.user }
+    public var user: SignedInUser? { authentication.authenticated?.user }
+
+    /// The ``user``, under the name that `AuthRequestContext` of hummingbird-auth requires.
+    ///
+    /// An authenticator of hummingbird-auth may set a user that it has authenticated, after ``RealmAuthenticator`` in the
+    /// router: an authenticator of realms that follows removes the user. Nil removes the user.
+    public var identity: SignedInUser? {
+        get { user }
+        set { authentication.replaceUser(newValue) }
+    }
 
     /// The session; nil if the request has no user, or was authenticated by credentials.
-    public var session: Session? { identity.authenticated?.session }
+    public var session: Session? { authentication.authenticated?.session }
 
     /// The CSRF token that a form or a script sends with its request; nil without a session.
     ///
     /// Pages of other sites cannot read the token. The session API returns it as `csrf`. It does not change during the
     /// session.
-    public var csrfToken: String? { identity.authenticated?.csrfToken }
+    public var csrfToken: String? { authentication.authenticated?.csrfToken }
 
     /// Returns whether a text is equal to ``csrfToken``.
     ///
     /// - Parameter text: The text from the request; nil if the request has no such text.
     /// - Returns: True if the text is the token. The comparison takes the same time for every text.
-    public func isCSRFToken(_ text: String?) -> Bool { identity.authenticated?.isCSRFToken(text) ?? false }
+    public func isCSRFToken(_ text: String?) -> Bool { authentication.authenticated?.isCSRFToken(text) ?? false }
 
     /// Returns the user, or throws an error if the request has no user.
     ///
@@ -40,10 +52,10 @@ extension RealmRequestContext {
     /// - Throws: An error that Hummingbird turns into a response: 401 or a redirect to the sign-in page, 503 if a realm
     ///   is not available, or 500 if no middleware has checked the request.
     public func requireUser() throws -> SignedInUser {
-        switch identity.result {
+        switch authentication.result {
         case .user(let user, _): return user.user
         case .anonymous(let rejection): throw RejectedRequest(rejection: rejection)
-        case .notChecked: throw RealmIdentity.notChecked
+        case .notChecked: throw RealmAuthentication.notChecked
         }
     }
 }
@@ -53,25 +65,26 @@ public struct BasicRealmRequestContext: RealmRequestContext {
     /// The storage that Hummingbird requires of every context.
     public var coreContext: CoreRequestContextStorage
     /// The result of the authentication of the request, and the peer address of its connection.
-    public var identity: RealmIdentity
+    public var authentication: RealmAuthentication
 
     /// Creates the context of a request.
     ///
     /// - Parameter source: The source from which Hummingbird makes the context.
     public init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
-        identity = RealmIdentity(source: source)
+        authentication = RealmAuthentication(source: source)
     }
 }
 
 /// The result of the authentication of a request, and the peer address of its connection.
-public struct RealmIdentity: Sendable {
+public struct RealmAuthentication: Sendable {
     enum AuthenticationResult: Sendable {
         /// No middleware has authenticated the request.
         case notChecked
         /// The request has no user. A route that requires a user responds with this rejection.
         case anonymous(RouteGuard.Rejection)
-        case user(RouteGuard.AuthenticatedUser, RouteGuard)
+        /// The guard that has authenticated the user; nil for a user of other middleware.
+        case user(RouteGuard.AuthenticatedUser, RouteGuard?)
     }
 
     var result = AuthenticationResult.notChecked
@@ -84,7 +97,16 @@ public struct RealmIdentity: Sendable {
         return user
     }
 
-    /// Creates the identity of a request that has not been authenticated, with the peer address and the client
+    /// Replaces the user by one that other middleware has authenticated, or by none.
+    mutating func replaceUser(_ user: SignedInUser?) {
+        if let user {
+            result = .user(RouteGuard.AuthenticatedUser(user: user, authentication: nil), nil)
+        } else if case .user(_, let routeGuard) = result {
+            result = routeGuard.map { .anonymous($0.rejection(of: nil)) } ?? .notChecked
+        }
+    }
+
+    /// Creates the value for a request that has not been authenticated, with the peer address and the client
     /// certificate of its connection.
     ///
     /// - Parameter source: The source from which Hummingbird makes the context of the request.
@@ -95,7 +117,7 @@ public struct RealmIdentity: Sendable {
         )
     }
 
-    /// Creates the identity of a request that has not been authenticated, for a context without a Hummingbird source.
+    /// Creates the value for a request that has not been authenticated, for a context without a Hummingbird source.
     ///
     /// - Parameter peer: The address at the other end of the connection; nil if it is not known.
     public init(peer: String?) { connection = ClientConnection(peer: peer, certificate: nil) }

@@ -104,22 +104,23 @@ private struct RouteRequirement: Sendable {
         context: Context,
         next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
-        switch context.identity.result {
+        switch context.authentication.result {
         case .user(let user, let routeGuard):
             guard isMet(user.user) else {
                 RequestLog(logger: context.logger).logRefusal(
                     of: request,
                     requiring: [requirement],
                     user: user.user,
-                    address: context.identity.peer
+                    address: context.authentication.peer
                 )
+                guard let routeGuard else { throw HTTPError(.forbidden) }
                 return routeGuard.rejection(of: user).response(to: request)
             }
             return try await next(request, context)
         case .anonymous(let rejection): return rejection.response(to: request)
         case .notChecked:
             context.logger.error("request denied: its route has no RealmAuthenticator or ProtectedByRules")
-            throw RealmIdentity.notChecked
+            throw RealmAuthentication.notChecked
         }
     }
 }

@@ -20,7 +20,7 @@ public struct SignInPages<Context: RealmRequestContext>: RouterMiddleware {
         context: Context,
         next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
-        let answer = await realms.access.page(request, from: context.identity.connection, logger: context.logger)
+        let answer = await realms.access.page(request, from: context.authentication.connection, logger: context.logger)
         guard var response = answer else { return try await next(request, context) }
         // Only event streams have no length.
         if response.body.contentLength == nil {
