@@ -100,7 +100,7 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
         ],
     ],
     "Sources/Web": [
-        "ConfiguredTLS": ["Bytes", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit", "Store"],
+        "ConfiguredTLS": ["Bytes", "Files", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit"],
         "Gatehouse": [
             "AccessControl", "Bytes", "ConfiguredTLS", "HTTPLimits", "HTTPServer", "LoginConf", "NIOOpenSSL",
             "OpenSSLKit", "RealmConfiguration", "RealmKit", "Sessions", "SignIn", "CoreMetrics", "HTTPTypes",
@@ -112,16 +112,16 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
         ],
         "HummingbirdRealms": [
             "AccessControl", "Bytes", "ConfiguredTLS", "LoginConf", "NIOOpenSSL", "OpenSSLKit", "RealmConfiguration",
-            "RealmKit", "Sessions", "SignIn", "Store", "CoreMetrics", "Hummingbird", "HummingbirdCore", "HTTPTypes",
+            "RealmKit", "Sessions", "SignIn", "CoreMetrics", "Hummingbird", "HummingbirdCore", "HTTPTypes",
             "ServiceLifecycle", "Logging", "NIOCore",
         ],
         "RealmVerifier": [
-            "AccessControl", "Bytes", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit", "Sessions",
+            "AccessControl", "Bytes", "Files", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit", "Sessions",
             "Throttle", "Logging", "ServiceLifecycle",
         ],
         "SignIn": [
-            "AccessControl", "Bytes", "LoginConf", "OpenSSLKit", "Passwords", "RealmConfiguration", "RealmKit",
-            "Sessions", "Store", "Throttle", "CoreMetrics", "HTTPTypes", "Logging", "Mustache", "NIOCore",
+            "AccessControl", "Bytes", "Files", "LoginConf", "OpenSSLKit", "Passwords", "RealmConfiguration", "RealmKit",
+            "Sessions", "Throttle", "CoreMetrics", "HTTPTypes", "Logging", "Mustache", "NIOCore",
         ],
     ],
     "Sources/Programs": [

@@ -3,6 +3,7 @@
 import Foundation
 import GRDB
 import RealmKit
+import Sessions
 import Testing
 import Throttle
 

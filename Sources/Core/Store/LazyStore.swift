@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import RealmKit
+internal import Sessions
 internal import Synchronization
 internal import Throttle
 
@@ -66,12 +67,12 @@ extension ProgramState {
         let store = LazyStore(folder: folder, access: access)
         return { services in
             services[LazyStore.self] = store
-            services[ThrottleStorage.self] = ThrottleStorage {
-                let lock = try Result(catching: { () throws(StateFolder.Fault) in
-                    try StateFolder.Lock(ofServerIn: StateFolder(folder))
-                }).mapError { ThrottleStoreError($0.reason) }.get()
-                return (try store.store(), lock)
+            services[SessionStorage.self] = SessionStorage {
+                try store.store()
+            } announcement: {
+                try await store.store().announcement()
             }
+            services[ThrottleStorage.self] = ThrottleStorage { try store.store() }
             services[RecordedLockouts.self] = RecordedLockouts { now in
                 guard let store = try store.present() else { return RecordedLocks.none }
                 return try await RecordedLocks(store, now: now)

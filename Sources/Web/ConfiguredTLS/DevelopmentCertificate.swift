@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Files
 internal import LoginConf
 internal import OpenSSLKit
 internal import RealmConfiguration
-internal import Store
 
 /// The certificate of a server whose administrator has not configured a certificate, and the authority that issues it.
 ///

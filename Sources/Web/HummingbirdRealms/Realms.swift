@@ -11,7 +11,6 @@ public import RealmKit
 public import ServiceLifecycle
 public import Sessions
 internal import SignIn
-internal import Store
 
 @_exported public import func RealmConfiguration.exitOnConfigurationErrors
 
@@ -32,12 +31,15 @@ public final class Realms: Service {
     /// - Parameters:
     ///   - path: The path of realms.conf.
     ///   - kinds: The kinds of realms that the file may use.
+    ///   - state: The store of sessions and locks: `.store` of the product Store, which links SQLite. By default it is that of
+    ///     the kinds, which `builtInRealms` have; without one, sessions and locks end with the program.
     ///   - properties: The values of `${name}`, in addition to the system properties.
     ///   - logger: The log of realms, logins and sessions.
     /// - Throws: `ConfigurationErrors` with all errors of the configuration.
     public convenience init(
         _ path: String = "realms.conf",
         kinds: [RealmKind],
+        state: ProgramState? = nil,
         properties: [String: String] = [:],
         logger: Logger
     ) async throws(ConfigurationErrors) {
@@ -46,7 +48,7 @@ public final class Realms: Service {
             files: .system,
             clock: SystemClock(),
             properties: SystemProperties.all.merging(properties) { _, given in given },
-            services: ProgramServices(.store, access: .createIfMissing, log: RealmLog(logger))
+            services: ProgramServices(state ?? kinds.state, access: .createIfMissing, log: RealmLog(logger))
         )
         try await self.init(try loader.load(path), files: .system, logger: logger)
     }

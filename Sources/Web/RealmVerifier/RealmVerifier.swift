@@ -2,6 +2,7 @@
 
 internal import AccessControl
 internal import Bytes
+internal import Files
 public import Logging
 public import LoginConf
 internal import OpenSSLKit
@@ -41,7 +42,7 @@ public final class RealmVerifier: Service {
     private let lastReload = Mutex<Task<Void, Never>?>(nil)
     private let isRunning = Atomic(false)
     /// The lock of the state folder.
-    private let lock: (any Sendable)?
+    private let lock: StateFolder.Lock?
 
     /// Reads a realms.conf, and the locks of the previous run.
     ///
@@ -90,13 +91,12 @@ public final class RealmVerifier: Service {
         logger: Logger,
         hasState: Bool = true
     ) -> ConfigurationLoader {
-        let state = hasState ? kinds.lazy.compactMap(\.state).first : nil
-        return ConfigurationLoader(
+        ConfigurationLoader(
             kinds,
             files: .system,
             clock: SystemClock(),
             properties: SystemProperties.all.merging(properties) { _, given in given },
-            services: ProgramServices(state ?? .none, access: .createIfMissing, log: RealmLog(logger))
+            services: ProgramServices(hasState ? kinds.state : .none, access: .createIfMissing, log: RealmLog(logger))
         )
     }
 
@@ -107,14 +107,16 @@ public final class RealmVerifier: Service {
         let configuration = try load()
         let refresher = RealmRefresher(clock: clock)
         do {
-            let storage = try configuration.services[ThrottleStorage.self]?.open()
-            lock = storage?.lock
+            let storage = configuration.services[ThrottleStorage.self]
+            lock = try storage.map { _ in
+                try StateFolder.Lock(ofServerIn: StateFolder(configuration.server.stateFolder.value))
+            }
             throttle = FailureThrottle(
                 configuration.server.throttle,
                 clock: clock,
                 wall: { WallClock.system.seconds },
                 jitter: { Double.random(in: 0...1) },
-                store: storage?.store,
+                store: try storage?.open(),
                 // The refresher holds the realms, which hold the throttle.
                 onLock: { [weak refresher] lockout, _ in
                     refresher?.evict(lockout.key)
@@ -123,7 +125,8 @@ public final class RealmVerifier: Service {
             )
             try await throttle.restore()
         } catch {
-            throw configuration.server.stateFolder.errors("the state folder cannot be used: \(error)")
+            let reason = (error as? StateFolder.Fault)?.reason ?? "\(error)"
+            throw configuration.server.stateFolder.errors("the state folder cannot be used: \(reason)")
         }
         await RealmRefresher.runFirstChecks(configuration.realms)
         (self.load, self.logger, self.refresher) = (load, logger, refresher)

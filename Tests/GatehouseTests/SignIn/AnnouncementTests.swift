@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import RealmTesting
+import Sessions
 import Store
 import Testing
 

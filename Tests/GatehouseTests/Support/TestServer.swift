@@ -68,7 +68,7 @@ final class TestServer: Sendable {
             configuration,
             logger: log.logger,
             sessions: store,
-            announcements: announcements,
+            announcement: announcements.map { store in { @Sendable in try await store.announcement() } },
             clock: clock,
             wallClock: wall
         ) { _, _ in throttle ?? Self.throttleWithoutEffect(clock) }

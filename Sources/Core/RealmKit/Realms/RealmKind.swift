@@ -57,6 +57,11 @@ public struct RealmKind: Sendable {
     public func makeRealm(_ properties: RealmProperties) throws(BadRealm) -> any Realm { try make(properties) }
 }
 
+extension [RealmKind] {
+    /// The services of the state folder that the kinds need.
+    package var state: ProgramState { lazy.compactMap(\.state).first ?? .none }
+}
+
 /// A type of login module that an executable provides.
 public struct ModuleKind: Sendable {
     /// The names of the class in login.conf, the preferred name first.

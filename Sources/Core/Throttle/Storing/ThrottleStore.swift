@@ -33,14 +33,12 @@ public protocol ThrottleStore: Sendable {
     func clear(_ scope: LockoutReset.Scope) async throws(ThrottleStoreError)
 }
 
-/// The service for a program that counts failed logins: the store of its state folder, which it uses alone.
+/// The service for a program that counts failed logins: the store of its state folder.
 package struct ThrottleStorage: Sendable {
-    /// Opens the store; the lock keeps other servers from the state folder until it is released.
-    package let open: @Sendable () throws -> (store: any ThrottleStore, lock: any Sendable)
+    /// Opens the store at the first call.
+    package let open: @Sendable () throws -> any ThrottleStore
 
-    package init(open: @escaping @Sendable () throws -> (store: any ThrottleStore, lock: any Sendable)) {
-        self.open = open
-    }
+    package init(open: @escaping @Sendable () throws -> any ThrottleStore) { self.open = open }
 }
 
 /// The content of a store.

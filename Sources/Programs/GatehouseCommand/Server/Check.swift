@@ -4,6 +4,7 @@ internal import ArgumentParser
 internal import Bytes
 internal import CommandSupport
 internal import ConfiguredTLS
+internal import Files
 internal import Glibc
 internal import LoginConf
 internal import RealmConfiguration

@@ -7,6 +7,7 @@ internal import CommandSupport
 internal import Glibc
 internal import RealmConfiguration
 internal import RealmKit
+internal import Sessions
 internal import Store
 
 extension GatehouseOptions {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CommandSupport
+internal import Files
 internal import Glibc
 internal import Passwords
 internal import RealmConfiguration

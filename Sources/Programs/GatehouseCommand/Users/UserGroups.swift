@@ -3,6 +3,7 @@
 internal import ArgumentParser
 internal import Bytes
 internal import CommandSupport
+internal import Files
 internal import RealmKit
 internal import Store
 

@@ -3,6 +3,7 @@
 package import AccessControl
 internal import Bytes
 package import CoreMetrics
+internal import Files
 package import Logging
 package import LoginConf
 internal import OpenSSLKit
@@ -10,7 +11,6 @@ internal import Passwords
 package import RealmConfiguration
 package import RealmKit
 internal import Sessions
-internal import Store
 internal import Synchronization
 internal import Throttle
 
@@ -56,13 +56,14 @@ package final class SignInService: Sendable {
         metrics: (any MetricsFactory)? = nil
     ) throws(ConfigurationErrors) {
         do {
-            let store = try configuration.services[LazyStore.self]?.store()
+            let sessions = configuration.services[SessionStorage.self]
+            let failures = try configuration.services[ThrottleStorage.self]?.open()
             try self.init(
                 configuration,
                 logger: logger,
                 metrics: metrics,
-                sessions: store,
-                announcements: store,
+                sessions: try sessions?.open(),
+                announcement: sessions?.announcement,
                 clock: SystemClock(),
                 wallClock: .system
             ) { refresher, metrics in
@@ -71,7 +72,7 @@ package final class SignInService: Sendable {
                     clock: SystemClock(),
                     wall: { WallClock.system.seconds },
                     jitter: { Double.random(in: 0...1) },
-                    store: store,
+                    store: failures,
                     onLock: { lockout, _ in
                         metrics?.countLock(lockout.key)
                         lockout.log(logger)
@@ -90,7 +91,7 @@ package final class SignInService: Sendable {
         logger: Logger,
         metrics factory: (any MetricsFactory)? = nil,
         sessions store: (any SessionStore)?,
-        announcements: GatehouseStore?,
+        announcement: (@Sendable () async throws -> Announcement?)?,
         clock: any LoginClock,
         wallClock: WallClock,
         throttle: (RealmRefresher, ServiceMetrics?) -> FailureThrottle
@@ -117,7 +118,7 @@ package final class SignInService: Sendable {
         )
         tickets = try SignInTickets()
         handOverCodes = HandOverCodes(clock: clock)
-        announcement = AnnouncementReader(announcements, clock: clock, wallClock: wallClock)
+        self.announcement = AnnouncementReader(clock: clock, wallClock: wallClock, read: announcement)
         loginMetrics = factory.map { LoginMetrics($0) }
         metrics = factory.map { ServiceMetrics($0) }
         loginMetrics?.begin(configuration.realms.map(\.name))
@@ -133,9 +134,10 @@ package final class SignInService: Sendable {
         func errors(_ problem: String, _ reason: any Error) -> ConfigurationErrors {
             configuration.server.stateFolder.errors("\(problem): \(reason)")
         }
-        if let folder = configuration.services[LazyStore.self]?.folder {
+        if configuration.services[SessionStorage.self] != nil {
             do throws(StateFolder.Fault) {
-                let lock = try StateFolder.Lock(ofServerIn: StateFolder(folder))
+                let folder = try StateFolder(configuration.server.stateFolder.value)
+                let lock = try StateFolder.Lock(ofServerIn: folder)
                 stateLock.withLock { $0 = lock }
             } catch {
                 throw configuration.server.stateFolder.errors(

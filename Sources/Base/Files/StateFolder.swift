@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Files
 internal import Glibc
 
 /// The folder of a program's own files, to which only the owner may write.
@@ -32,13 +31,13 @@ package struct StateFolder {
         guard owner == geteuid() else { throw Fault(reason: FileOwner.fault(path, owner)) }
     }
 
-    static func checkIsFolder(_ path: String) throws(Fault) {
+    package static func checkIsFolder(_ path: String) throws(Fault) {
         guard try status(of: path).isFolder else { throw Fault(reason: "\(path) is not a folder") }
     }
 
     /// Throws if other users may write to a folder, and could replace the key and the users; returns the owner.
     @discardableResult
-    static func checkOnlyOwnerCanWrite(_ path: String) throws(Fault) -> uid_t {
+    package static func checkOnlyOwnerCanWrite(_ path: String) throws(Fault) -> UInt32 {
         let status = try status(of: path)
         guard status.mode & (S_IWGRP | S_IWOTH) == 0 else {
             throw Fault(reason: "\(path): other users may write to it; chmod 700 \(path)")

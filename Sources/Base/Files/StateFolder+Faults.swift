@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Files
 internal import Glibc
 
 extension StateFolder {
@@ -29,7 +28,7 @@ extension StateFolder {
     /// Returns the first part of a path that is a symbolic link and leads nowhere.
     ///
     /// Such a link is not a missing folder: the folder may be on a file system that is not mounted.
-    static func brokenLink(in path: String) -> String? {
+    package static func brokenLink(in path: String) -> String? {
         guard let (_, missing, error) = firstMissingPart(of: path), error.number == ENOENT, isLink(missing) else {
             return nil
         }
@@ -60,7 +59,7 @@ extension StateFolder {
     }
 }
 
-enum FileOwner {
+package enum FileOwner {
     /// Returns a sentence about a file or folder of another user, and how to run the command as that user.
     static func fault(_ path: String, _ owner: uid_t, isRoot: Bool = geteuid() == 0) -> String {
         guard let name = SystemAccount.name(owner) else {
@@ -72,13 +71,13 @@ enum FileOwner {
     }
 
     /// Returns the sentence about a file or folder that exists and belongs to another user; nil otherwise.
-    static func fault(of path: String) -> String? {
+    package static func fault(of path: String) -> String? {
         guard let status = try? FileStatus(of: path), status.owner != geteuid() else { return nil }
         return fault(path, status.owner)
     }
 
     /// Returns what to do about an error number: a semicolon and a sentence; empty if it is not known.
-    static func advice(_ number: Int32, _ path: String) -> String {
+    package static func advice(_ number: Int32, _ path: String) -> String {
         switch number {
         case EACCES, EPERM: fault(of: path).map { "; \($0)" } ?? ""
         case ENOSPC, EDQUOT: "; remove files there, or enlarge the file system"
