@@ -194,7 +194,9 @@ let tested: KeyValuePairs<String, [String]> = [
     "HTTPSClient": ["HTTPSTesting", "TLSTesting"],
     "HTTPServer": ["TLSTesting", "NIOEmbedded"],
     "HelperProcesses": [],
-    "HummingbirdRealms": ["BuiltInRealms", "Passwords", "TLSTesting", "NIOEmbedded", "NIOPosix"],
+    "HummingbirdRealms": [
+        "BuiltInRealms", "Passwords", "RealmsWithoutStore", "Store", "TLSTesting", "NIOEmbedded", "NIOPosix",
+    ],
     "LoginConf": [],
     "NIOOpenSSL": ["TLSTesting", "NIOEmbedded", "NIOPosix"],
     "OpenSSLKit": ["TLSTesting"],

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdRealms
+import Logging
+import RealmKit
+import RealmsWithoutStore
+import Store
 import Testing
 
 @Suite struct SessionTests {
@@ -99,5 +104,44 @@ import Testing
         #expect(try await application.send(.get, "/proof?is=\(proof)", [.cookie: other]).text != "right")
         #expect(try await application.send(.get, "/proof?is=\(proof)").text == "none")
         #expect(try await application.send(.get, "/proof?is=\(proof)", basic("ann")).text == "none")
+    }
+
+    @Test func `without a store, sessions end with the program, and no database is made`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "gatehouse-storeless-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let text = """
+            login open { StartWithLoginModule required; }
+            realm zoo { class StartWithRealm; jaas-context open; startWith z; }
+            server { listen 127.0.0.1:0; state state; }
+            """
+        let file = folder.appending(path: "realms.conf")
+        try Data(text.utf8).write(to: file)
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        func application(_ state: ProgramState?) async throws -> Application<RouterResponder<RealmsFixture.Context>> {
+            let realms = try await Realms(file.path, kinds: realmsWithoutStore, state: state, logger: logger)
+            let router = Router(context: RealmsFixture.Context.self)
+            router.add(middleware: SignInPages(realms))
+            router.add(middleware: try RealmAuthenticator(realms))
+            router.get("/") { _, context in context.session == nil ? "nobody" : "somebody" }
+            return Application(router: router)
+        }
+        func signIn(_ application: Application<RouterResponder<RealmsFixture.Context>>) async throws -> String {
+            let body = #"{"username": "zed", "password": "any"}"#
+            let answer = try await application.send(.post, "/session", [.contentType: "application/json"], body: body)
+            return try #require(answer.cookie)
+        }
+        let first = try await application(nil)
+        let cookie = try await signIn(first)
+        #expect(try await first.send(.get, "/", [.cookie: cookie]).text == "somebody")
+        #expect(try await application(nil).send(.get, "/", [.cookie: cookie]).text == "nobody")
+        let database = folder.appending(path: "state/gatehouse.sqlite").path
+        #expect(!FileManager.default.fileExists(atPath: database))
+
+        var stored = try await signIn(try await application(.store))
+        #expect(FileManager.default.fileExists(atPath: database))
+        #expect(try await application(.store).send(.get, "/", [.cookie: stored]).text == "somebody")
+        stored.removeLast()
+        #expect(try await application(.store).send(.get, "/", [.cookie: stored]).text == "nobody")
     }
 }

@@ -82,6 +82,13 @@ struct ConfigurationTests {
         #expect(try await login(configuration, "local", "ann").identity?.groups == ["a", "b"])
     }
 
+    @Test func `the only realm is the default, and of several realms none is`() throws {
+        let realm = "login xtechMyRealm { StartWithLoginModule required; } realm xtech { class StartWithRealm; }"
+        #expect(try MemoryFolder(realm).load().defaultRealm == "xtech")
+        #expect(try MemoryFolder("\(realm) protect /a { require any; }").load().rules[0].realms == ["xtech"])
+        #expect(try MemoryFolder("\(realm) realm zoo { class StartWithRealm; }").load().defaultRealm == nil)
+    }
+
     @Test func `settings that are not set have their defaults`() throws {
         let configuration = try MemoryFolder("").load()
         #expect(configuration.realms.isEmpty && configuration.rules.isEmpty && configuration.contexts.isEmpty)

@@ -100,8 +100,8 @@ extension MistakesTests {
             "etc/realms.conf:3:9: error: the rule for /a has no require statement | as in: require group User;  or: require any;"
         ),
         Mistake(
-            login + realm + "protect /a { require any; }",
-            "etc/realms.conf:3:9: error: the rule for /a has no realm | write realm NAME; in the rule, or default-realm NAME; at the top level"
+            login + realm + "realm zoo { class StartWithRealm; }\nprotect /a { require any; }",
+            "etc/realms.conf:4:9: error: the rule for /a has no realm | write realm NAME; in the rule, or default-realm NAME; at the top level"
         ),
         Mistake(
             login + realm + "protect a { realm xtech; require any; }",

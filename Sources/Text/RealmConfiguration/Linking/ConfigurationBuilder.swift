@@ -49,7 +49,9 @@ struct ConfigurationBuilder {
             stateFolderRange: server.stateFolder.isDefault ? nil : server.stateFolder.range
         )
         let realms = linker.link(block.all("realm"))
-        let defaultRealm = block.word("default-realm").flatMap { knownName($0, as: "realm", among: builder.realmNames) }
+        let only = builder.realmNames.count == 1 && block.first("default-realm") == nil ? builder.realmNames[0] : nil
+        let defaultRealm =
+            block.word("default-realm").flatMap { knownName($0, as: "realm", among: builder.realmNames) } ?? only
         warnAboutUnavailable(signInOf: block.first("server"), of: realms)
         let roleReader = RoleReader(builder: builder, linked: realms)
         let roles = roleReader.read(block.all("role"))

@@ -41,7 +41,7 @@ public struct Configuration: Sendable {
 
     /// The path of the realms.conf.
     public let file: String
-    /// The realm for rules and logins that name no realm; nil if it is not set.
+    /// The realm for rules and logins that name no realm: that of `default-realm`, or the only realm of the file.
     public let defaultRealm: String?
     /// The realms, in the order of the file.
     public let realms: [BoundRealm]
