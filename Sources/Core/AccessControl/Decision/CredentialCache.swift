@@ -71,7 +71,7 @@ package final class CredentialCache: Sendable {
     package enum Credentials {
         /// A client certificate alone.
         case certificate
-        case password(BasicCredentials)
+        case password(BasicScheme.Credentials)
         /// A user name, a password and the service of a login without HTTP.
         case login(Username, Secret, service: String)
     }
