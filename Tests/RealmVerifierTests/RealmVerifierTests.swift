@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("login", "192.0.2.1:52344"), ("login", ""), ("login", "ipv4:192.0.2.1"), ("login", "host.example"),
+        ("login", ""), ("login", "ipv4:192.0.2.1"), ("login", "host.example"), ("login", "host.example:80"),
         ("a\nb", "192.0.2.1"), ("", "192.0.2.1"), ("..", "192.0.2.1"), ("a\0b", "192.0.2.1"),
     ])
     func `a service or an address that a program must not give makes every login unavailable`(

@@ -47,12 +47,54 @@ struct CurrentRealms: Sendable {
     }
 
     /// Returns the mistake of the program in a check, for the log; nil if there is none.
-    func fault(of realms: [String], service: String, isAddress: Bool) -> String? {
+    func fault(of realms: [String], service: String) -> String? {
         if realms.isEmpty { return "no realm is named, and there is no default-realm" }
         if let unknown = realms.first(where: { accessController.authenticator.realms[$0] == nil }) {
             return "there is no realm \(unknown)"
         }
-        if !LoginRequest.isService(service) { return "the service is not 1 to 64 letters, digits, - _ and ." }
-        return isAddress ? nil : "the address of the client is not an IPv4 or IPv6 address without a port"
+        return LoginRequest.isService(service) ? nil : "the service is not 1 to 64 letters, digits, - _ and ."
     }
+}
+
+/// The client of a check, as servers write it.
+///
+/// Its port changes with every connection, so it is no part of what is counted and cached.
+enum Peer {
+    case address(NetworkAddress)
+    /// A Unix socket, a client in the same process, or a program that names none.
+    case local
+
+    static let fault = "the peer is not an IPv4 or IPv6 address, with or without a port"
+
+    /// Reads an address with or without a port, or the remote peer of a gRPC server; nil if it is neither.
+    init?(_ text: String?) {
+        guard let text else {
+            self = .local
+            return
+        }
+        let bytes = text.utf8
+        func rest(after prefix: String) -> Substring? {
+            bytes.starts(with: prefix.utf8) ? text[bytes.index(bytes.startIndex, offsetBy: prefix.utf8.count)...] : nil
+        }
+        let address: NetworkAddress?
+        if let version4 = rest(after: "ipv4:") {
+            // With one colon, it can only be an IPv4 address with a port.
+            guard version4.utf8.count(where: { $0 == ASCII.colon }) == 1 else { return nil }
+            address = NetworkAddress(withOrWithoutPort: version4)
+        } else if let version6 = rest(after: "ipv6:") {
+            guard version6.utf8.first == UInt8(ascii: "["), version6.utf8.last != UInt8(ascii: "]") else { return nil }
+            address = NetworkAddress(withOrWithoutPort: version6)
+        } else if rest(after: "unix:") != nil || rest(after: "in-process:") != nil || text.hasBytes(of: "in-process") {
+            self = .local
+            return
+        } else {
+            // The zone of an address without a port is ignored.
+            address = NetworkAddress(withOrWithoutPort: text[...]) ?? NetworkAddress(text[...])
+        }
+        guard let address else { return nil }
+        self = .address(address)
+    }
+
+    /// The canonical text of the address.
+    var address: String? { if case .address(let address) = self { address.description } else { nil } }
 }

@@ -158,8 +158,9 @@ public final class RealmVerifier: Service {
     ///     `stop`, because the next realm may have another person of the same name.
     ///   - service: The service that the user signs in to, for modules and the log: 1 to 64 letters, digits, `-`, `_` and `.`. It must
     ///     not come from a client.
-    ///   - peer: The client's address without a port; nil if there is none. The throttle counts the failures of each network. With a
-    ///     text that is no address, the result is `unavailable`, and logged.
+    ///   - peer: The client's address: `192.0.2.1`, `192.0.2.1:5555`, `2001:db8::1`, `[2001:db8::1]:5555`, or as gRPC
+    ///     writes it; nil, `unix:...` and `in-process:...` if there is none. The throttle counts the failures of each
+    ///     network, whatever the port. With another text, the result is `unavailable`, and logged.
     ///   - caching: True if accepted credentials are cached for the time of `credential-cache` (30 seconds by default), so that a
     ///     client that sends them with every request costs no hash each time. Use false if passwords are valid only once.
     /// - Returns: The result; every refusal is the same, whatever its reason.
@@ -174,13 +175,17 @@ public final class RealmVerifier: Service {
     ) async -> Verification {
         let current = current.withLock { $0 }
         let (controller, names, log) = (current.accessController, realms ?? current.realms, VerifierLog(logger))
-        let address = peer.flatMap { NetworkAddress($0[...]) }
-        if let fault = current.fault(of: names, service: service, isAddress: peer == nil || address != nil) {
+        if let fault = current.fault(of: names, service: service) {
             log.logFault(fault)
             return .unavailable
         }
+        guard let client = Peer(peer) else {
+            log.logFault(Peer.fault)
+            return .unavailable
+        }
+        let address = client.address
         guard let username = try? Username(name), password.withBytes({ $0.count <= Self.maximumPasswordBytes }) else {
-            log.log("refused: not a user name, or too long", name, realm: names[0], service: service, peer: peer)
+            log.log("refused: not a user name, or too long", name, realm: names[0], service: service, peer: address)
             return .refused
         }
         let login = ProgramLogin(
@@ -189,7 +194,7 @@ public final class RealmVerifier: Service {
             realms: names,
             whenUnavailable: whenUnavailable ?? current.whenUnavailable,
             service: service,
-            address: address?.description
+            address: address
         )
         let key = caching ? controller.cacheKey(of: login) : nil
         if let key, let user = controller.cachedUser(for: key) { return .accepted(user) }

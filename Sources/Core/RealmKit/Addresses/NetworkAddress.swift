@@ -36,6 +36,35 @@ package struct NetworkAddress: Sendable, Hashable {
 
     init(bits: UInt128) { self.bits = bits }
 
+    /// Parses an address without a zone, and without or with a port: `192.0.2.1:80`, `[2001:db8::1]:80`.
+    ///
+    /// Without brackets, `::1:80` is an address of eight groups.
+    package init?(withOrWithoutPort text: Substring) {
+        // An address with brackets and a port is ASCII and has at most 64 bytes.
+        let bytes = text.utf8
+        guard bytes.count <= 64, bytes.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "%") }) else { return nil }
+        if bytes.first == UInt8(ascii: "[") {
+            guard let end = bytes.firstIndex(of: UInt8(ascii: "]")) else { return nil }
+            let inner = text[bytes.index(after: text.startIndex)..<end]
+            guard inner.utf8.contains(ASCII.colon), Self.isPort(text[bytes.index(after: end)...]) else { return nil }
+            self.init(inner)
+        } else if let dot = bytes.firstIndex(of: UInt8(ascii: ".")), let colon = bytes.firstIndex(of: ASCII.colon),
+            dot < colon
+        {
+            guard Self.isPort(text[colon...]) else { return nil }
+            self.init(text[..<colon])
+        } else {
+            self.init(text)
+        }
+    }
+
+    /// True for an empty text, or a `:` and a port.
+    private static func isPort(_ text: Substring) -> Bool {
+        guard let colon = text.utf8.first else { return true }
+        let digits = text.utf8.dropFirst()
+        return colon == ASCII.colon && digits.allSatisfy(ASCII.isDigit) && UInt16(text.dropFirst()) != nil
+    }
+
     /// The address with all bits after a prefix set to zero.
     package func prefix(_ length: Int) -> UInt128 {
         length <= 0 ? 0 : bits & (UInt128.max << UInt128(128 - min(length, 128)))
