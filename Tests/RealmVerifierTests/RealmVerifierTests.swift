@@ -182,6 +182,46 @@ import Testing
         #expect(log.count(containing: "a login was refused: locked") == 1)
     }
 
+    @Test func `a login whose questions are cancelled ends at once, as the failed login that it counted as`()
+        async throws
+    {
+        let verifier = try await RealmVerifier(
+            kinds: [CodeRealm.kind],
+            settings: "throttle { delay 0s; failures 3; }",
+            logger: log.logger
+        ) {
+            RealmDefinition("code", class: "CodeRealm")
+        }
+        for number in 1...3 {
+            guard case .questions(let questions) = await verifier.verify("ann", password: right, peer: "192.0.2.1")
+            else {
+                return #expect(Bool(false), "\(log.all)")
+            }
+            #expect(verifier.openLogins.count == 1)
+            questions.cancel()
+            questions.cancel()
+            #expect(verifier.openLogins.count == 0)
+            guard case .refused = await questions.answer([.secret(Secret(utf8: "123456"))]) else {
+                return #expect(Bool(false), "a cancelled login was answered")
+            }
+            #expect(log.count(containing: "a login was refused: wrong-credentials") == number)
+            #expect(log.count(containing: "locked after 3 failures") == (number == 3 ? 1 : 0))
+        }
+        #expect(log.count(containing: "a login was accepted") == 0)
+    }
+
+    @Test func `a login that has ended is not undone by a cancellation of its questions`() async throws {
+        let verifier = try await RealmVerifier(kinds: [CodeRealm.kind], logger: log.logger) {
+            RealmDefinition("code", class: "CodeRealm")
+        }
+        guard case .questions(let questions) = await verifier.verify("ann", password: right) else {
+            return #expect(Bool(false), "\(log.all)")
+        }
+        #expect(await questions.answer([.secret(Secret(utf8: "123456"))]).user != nil)
+        questions.cancel()
+        #expect(log.all.count == 1 && log.count(containing: "a login was accepted") == 1)
+    }
+
     @Test func `a user who has changed while a question was open is refused`() async throws {
         let verifier = try await RealmVerifier(kinds: [CodeRealm.kind], logger: log.logger) {
             RealmDefinition("code", class: "CodeRealm", ["id": "changing"])

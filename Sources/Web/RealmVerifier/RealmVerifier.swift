@@ -33,7 +33,7 @@ public final class RealmVerifier: Service {
     private let refresher: RealmRefresher
     /// Never holds a session; its revocations tell whether a user has changed while a login waited.
     private let sessions: SessionTable
-    private let openLogins: OpenLogin.Table
+    let openLogins: OpenLogin.Table
     private let clock = SystemClock()
     private let logger: Logger
     private let numbers = QuestionNumbers()

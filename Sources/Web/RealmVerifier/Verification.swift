@@ -23,8 +23,9 @@ public enum Verification: Sendable {
 
 /// Questions of a realm that only the user can answer, and the login that waits for the answers.
 ///
-/// The login fails after the `time` of the `sign-in` settings (10 minutes by default), if too many logins of the client's network wait, and
-/// when the value is released without an answer. Meanwhile it counts as a failed login of the account.
+/// The login fails after the `time` of the `sign-in` settings (10 minutes by default), if too many logins of the client's
+/// network wait, after ``cancel()``, and when the value is released without an answer. Meanwhile it counts as a failed
+/// login of the account.
 public struct FurtherQuestions: Sendable {
     /// The questions in order, with the messages among them, which need no answer.
     public let callbacks: [Callback]
@@ -48,6 +49,11 @@ public struct FurtherQuestions: Sendable {
         }
         return await login.next()
     }
+
+    /// Ends the login now, as a failed one, for a user who has left; answers are then refused.
+    ///
+    /// A login that has been answered in full is not undone.
+    public func cancel() { login.cancel() }
 }
 
 /// A login that waits for its user, in the table of such logins.
@@ -68,7 +74,9 @@ final class OpenLogin: Sendable {
         (self.interactive, self.key, self.table, self.finish) = (interactive, key, table, finish)
     }
 
-    deinit {
+    deinit { cancel() }
+
+    func cancel() {
         _ = table.take(key)
         interactive.cancel()
     }
