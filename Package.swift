@@ -7,7 +7,7 @@ import PackageDescription
 let products = [
     "GRDB.swift": ["GRDB"], "Yams": ["Yams"], "hummingbird": ["Hummingbird", "HummingbirdCore"],
     "swift-argument-parser": ["ArgumentParser"], "swift-collections": ["DequeModule"],
-    "swift-distributed-tracing": ["Instrumentation"], "swift-http-types": ["HTTPTypes"],
+    "swift-distributed-tracing": ["InMemoryTracing", "Instrumentation", "Tracing"], "swift-http-types": ["HTTPTypes"],
     "swift-log": ["Logging"], "swift-metrics": ["CoreMetrics"], "swift-mustache": ["Mustache"],
     "swift-nio": ["NIOCore", "NIOEmbedded", "NIOHTTP1", "NIOPosix"], "swift-nio-http2": ["NIOHPACK", "NIOHTTP2"],
     "swift-service-lifecycle": ["ServiceLifecycle", "UnixSignals"],
@@ -117,7 +117,7 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
         ],
         "RealmVerifier": [
             "AccessControl", "Bytes", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit", "Sessions",
-            "Throttle", "Instrumentation", "Logging", "ServiceLifecycle",
+            "Throttle", "Instrumentation", "Logging", "ServiceLifecycle", "Tracing",
         ],
         "SignIn": [
             "AccessControl", "Bytes", "LoginConf", "OpenSSLKit", "Passwords", "RealmConfiguration", "RealmKit",
@@ -209,7 +209,7 @@ let tested: KeyValuePairs<String, [String]> = [
     "RealmRemote": ["HTTPSTesting", "TLSTesting"],
     "RealmSQL": ["DatabaseTesting", "TLSTesting"],
     "RealmStore": [],
-    "RealmVerifier": ["BuiltInRealms", "DirectoryTesting"],
+    "RealmVerifier": ["BuiltInRealms", "DirectoryTesting", "InMemoryTracing"],
     "ServerConnections": [],
     "Sessions": [],
     "SignIn": ["TLSTesting"],

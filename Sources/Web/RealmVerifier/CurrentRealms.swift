@@ -10,11 +10,15 @@ internal import Sessions
 internal import Throttle
 
 /// The configuration that a verifier uses, and what decides by it.
-struct CurrentRealms: Sendable {
+///
+/// It is a class, so that a check does not copy the configuration.
+final class CurrentRealms: Sendable {
     let configuration: Configuration
     let accessController: AccessController
     /// The realms of a check that names none.
     let realms: [String]
+    /// True if no module of ``realms`` can wait or ask for anything.
+    private let isImmediate: Bool
     let whenUnavailable: WhenUnavailable
 
     init(
@@ -43,13 +47,21 @@ struct CurrentRealms: Sendable {
         let only = configuration.realms.count == 1 ? configuration.realms.first?.name : nil
         let standard = configuration.defaultRealm ?? only
         realms = signIn.realms.isEmpty ? standard.map { [$0] } ?? [] : signIn.realms
+        isImmediate = accessController.isImmediate(realms)
         whenUnavailable = signIn.whenUnavailable ?? .stop
     }
 
+    /// Returns whether a check waits for nothing but the throttle; nil for the realms of a check that names none.
+    func isImmediate(_ realms: [String]?) -> Bool {
+        if let realms { accessController.isImmediate(realms) } else { isImmediate }
+    }
+
     /// Returns the mistake of the program in a check, for the log; nil if there is none.
-    func fault(of realms: [String], service: String) -> String? {
-        if realms.isEmpty { return "no realm is named, and there is no default-realm" }
-        if let unknown = realms.first(where: { accessController.authenticator.realms[$0] == nil }) {
+    func fault(of realms: [String]?, service: String) -> String? {
+        if (realms ?? self.realms).isEmpty { return "no realm is named, and there is no default-realm" }
+        let known = accessController.authenticator.realms.keys
+        // Those of the configuration are all known.
+        if let realms, let unknown = realms.first(where: { !known.contains($0) }) {
             return "there is no realm \(unknown)"
         }
         return LoginRequest.isService(service) ? nil : "the service is not 1 to 64 letters, digits, - _ and ."

@@ -19,6 +19,9 @@ internal import Throttle
 /// run it as a service before the services that use it: it then stores the locks, applies changes of users within a second, and ends
 /// logins whose users do not answer. **If it does not run, it does none of these.**
 ///
+/// Each login is a span `login` of swift-distributed-tracing, if the program has set a tracer before it creates the
+/// verifier.
+///
 /// ```swift
 /// let verifier = try await RealmVerifier("realms.conf", kinds: builtInRealms, logger: logger)
 /// switch await verifier.verify("ann", password: Secret(utf8: "secret"), peer: "192.0.2.1") {
@@ -36,6 +39,8 @@ public final class RealmVerifier: Service {
     let openLogins: OpenLogin.Table
     private let clock = SystemClock()
     private let logger: Logger
+    /// The tracer at the creation; nil if there was none.
+    private let tracer = LoginTracer()
     private let numbers = QuestionNumbers()
     private let current: Mutex<CurrentRealms>
     private let lastReload = Mutex<Task<Void, Never>?>(nil)
@@ -174,18 +179,17 @@ public final class RealmVerifier: Service {
         caching: Bool = true
     ) async -> Verification {
         let current = current.withLock { $0 }
-        let (controller, names, log) = (current.accessController, realms ?? current.realms, VerifierLog(logger))
-        if let fault = current.fault(of: names, service: service) {
+        let (names, log) = (realms ?? current.realms, VerifierLog(logger))
+        let client = Peer(peer)
+        if let fault = current.fault(of: realms, service: service) ?? (client == nil ? Peer.fault : nil) {
             log.logFault(fault)
+            tracer?.record(.unavailable, in: nil)
             return .unavailable
         }
-        guard let client = Peer(peer) else {
-            log.logFault(Peer.fault)
-            return .unavailable
-        }
-        let address = client.address
+        let address = client?.address
         guard let username = try? Username(name), password.withBytes({ $0.count <= Self.maximumPasswordBytes }) else {
             log.log("refused: not a user name, or too long", name, realm: names[0], service: service, peer: address)
+            tracer?.record(.refused, in: names[0])
             return .refused
         }
         let login = ProgramLogin(
@@ -196,57 +200,77 @@ public final class RealmVerifier: Service {
             service: service,
             address: address
         )
-        let key = caching ? controller.cacheKey(of: login) : nil
-        if let key, let user = controller.cachedUser(for: key) { return .accepted(user) }
-        if controller.isImmediate(names) {
-            let conversation = PreparedConversation(name: name, password: password)
-            let outcome = await controller.complete(login, asking: conversation)
-            log.log(outcome, of: username, in: names, service: service, peer: login.address)
-            return Self.result(outcome, key: key, controller: controller)
+        let key = caching ? current.accessController.cacheKey(of: login) : nil
+        if let key, let user = current.accessController.cachedUser(for: key) {
+            tracer?.record(.accepted(user), in: user.realm)
+            return .accepted(user)
         }
-        return await verify(login, key: key, controller: controller)
+        let isImmediate = current.isImmediate(realms)
+        guard let tracer else {
+            return await check(login, isImmediate: isImmediate, key: key, by: current, span: nil)
+        }
+        return await tracer.record { span in
+            span.setRealm(names[0])
+            return await check(login, isImmediate: isImmediate, key: key, by: current, span: span)
+        }
+    }
+
+    private func check(
+        _ login: ProgramLogin,
+        isImmediate: Bool,
+        key: CredentialCache.Key?,
+        by current: CurrentRealms,
+        span: LoginSpan?
+    ) async -> Verification {
+        guard isImmediate else { return await checkAndAsk(login, key: key, by: current, span: span) }
+        let conversation = PreparedConversation(name: login.username.text, password: login.password)
+        let outcome = await current.accessController.complete(login, asking: conversation)
+        VerifierLog(logger).log(outcome, of: login)
+        return Self.result(outcome, key: key, by: current, span: span)
     }
 
     /// Checks a name and a password in realms that may ask further questions.
-    private func verify(
+    private func checkAndAsk(
         _ login: ProgramLogin,
         key: CredentialCache.Key?,
-        controller: AccessController
+        by current: CurrentRealms,
+        span: LoginSpan?
     ) async -> Verification {
         // Earlier changes of users are applied now. Otherwise they would count as changes during the login.
         for realm in login.realms { _ = await refresher.refresh(realm) }
         let epoch = sessions.revocationEpoch()
-        let (username, names, service, address) = (login.username, login.realms, login.service, login.address)
         let interactive = InteractiveLogin(
-            name: username.text,
+            name: login.username.text,
             password: login.password,
             numbers: numbers
         ) { [logger] conversation in
-            let outcome = await controller.complete(login, asking: conversation)
+            let outcome = await current.accessController.complete(login, asking: conversation)
             // Also if nobody waits for the result any more.
-            VerifierLog(logger).log(outcome, of: username, in: names, service: service, peer: address)
+            VerifierLog(logger).log(outcome, of: login)
             return outcome
         }
         if case .finished(let outcome) = await interactive.next() {
-            return Self.result(outcome, key: key, controller: controller)
+            return Self.result(outcome, key: key, by: current, span: span)
         }
         guard let id = try? Digest.sha256(RandomBytes.make(32)) else { return .unavailable }
-        openLogins.put(interactive, for: id, of: ClientNetwork(address ?? ""))
-        let before = controller.authenticator
-        return await OpenLogin(interactive, id, in: openLogins) { [weak self] outcome in
+        openLogins.put(interactive, for: id, of: ClientNetwork(login.address ?? ""))
+        let before = current.accessController.authenticator
+        return await OpenLogin(interactive, id, in: openLogins, tracer: tracer) { [weak self] outcome in
             await self?.result(outcome, since: epoch, of: before) ?? .unavailable
-        }.next()
+        }.next(span)
     }
 
     /// Returns the result of a login without questions.
     private static func result(
         _ outcome: MultiRealmLoginReport.Outcome,
         key: CredentialCache.Key?,
-        controller: AccessController
+        by current: CurrentRealms,
+        span: LoginSpan?
     ) -> Verification {
+        span?.add(outcome)
         switch outcome {
         case .accepted(let identity, let report):
-            controller.remember(identity, for: key, report: report)
+            current.accessController.remember(identity, for: key, report: report)
             return .accepted(SignedInUser(identity))
         case .rejected: return .refused
         case .unavailable: return .unavailable

@@ -47,7 +47,8 @@ public struct FurtherQuestions: Sendable {
             }
             return .refused
         }
-        return await login.next()
+        guard let tracer = login.tracer else { return await login.next(nil) }
+        return await tracer.record { await login.next($0) }
     }
 
     /// Ends the login now, as a failed one, for a user who has left; answers are then refused.
@@ -61,6 +62,7 @@ final class OpenLogin: Sendable {
     typealias Table = ExpiringTable<ClientNetwork, InteractiveLogin>
 
     let interactive: InteractiveLogin
+    let tracer: LoginTracer?
     private let key: Digest
     private let table: Table
     private let finish: @Sendable (MultiRealmLoginReport.Outcome) async -> Verification
@@ -69,9 +71,11 @@ final class OpenLogin: Sendable {
         _ interactive: InteractiveLogin,
         _ key: Digest,
         in table: Table,
+        tracer: LoginTracer?,
         finish: @escaping @Sendable (MultiRealmLoginReport.Outcome) async -> Verification
     ) {
-        (self.interactive, self.key, self.table, self.finish) = (interactive, key, table, finish)
+        (self.interactive, self.key, self.table) = (interactive, key, table)
+        (self.tracer, self.finish) = (tracer, finish)
     }
 
     deinit { cancel() }
@@ -82,7 +86,7 @@ final class OpenLogin: Sendable {
     }
 
     /// Waits for the next questions, or for the end of the login.
-    func next() async -> Verification {
+    func next(_ span: LoginSpan?) async -> Verification {
         switch await interactive.next() {
         case .questions(let callbacks, let number):
             let messages = interactive.messages
@@ -91,6 +95,7 @@ final class OpenLogin: Sendable {
             )
         case .finished(let outcome):
             _ = table.take(key)
+            span?.add(outcome)
             return await finish(outcome)
         }
     }
