@@ -8,7 +8,7 @@ let products = [
     "GRDB.swift": ["GRDB"], "Yams": ["Yams"], "hummingbird": ["Hummingbird", "HummingbirdCore"],
     "swift-argument-parser": ["ArgumentParser"], "swift-collections": ["DequeModule"],
     "swift-distributed-tracing": ["InMemoryTracing", "Instrumentation", "Tracing"], "swift-http-types": ["HTTPTypes"],
-    "swift-log": ["Logging"], "swift-metrics": ["CoreMetrics"], "swift-mustache": ["Mustache"],
+    "swift-log": ["Logging"], "swift-metrics": ["CoreMetrics", "MetricsTestKit"], "swift-mustache": ["Mustache"],
     "swift-nio": ["NIOCore", "NIOEmbedded", "NIOHTTP1", "NIOPosix"], "swift-nio-http2": ["NIOHPACK", "NIOHTTP2"],
     "swift-service-lifecycle": ["ServiceLifecycle", "UnixSignals"],
 ]
@@ -96,7 +96,7 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
         "LoginConf": ["Bytes", "RealmKit"],
         "RealmConfiguration": [
             "AccessControl", "Bytes", "Files", "HTTPLimits", "LoginConf", "OpenSSLKit", "Passwords", "RealmKit",
-            "Sessions", "Throttle", "Logging",
+            "Sessions", "Throttle", "CoreMetrics", "Logging",
         ],
     ],
     "Sources/Web": [
@@ -117,7 +117,7 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
         ],
         "RealmVerifier": [
             "AccessControl", "Bytes", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit", "Sessions",
-            "Throttle", "Instrumentation", "Logging", "ServiceLifecycle", "Tracing",
+            "Throttle", "CoreMetrics", "Instrumentation", "Logging", "ServiceLifecycle", "Tracing",
         ],
         "SignIn": [
             "AccessControl", "Bytes", "LoginConf", "OpenSSLKit", "Passwords", "RealmConfiguration", "RealmKit",
@@ -209,7 +209,7 @@ let tested: KeyValuePairs<String, [String]> = [
     "RealmRemote": ["HTTPSTesting", "TLSTesting"],
     "RealmSQL": ["DatabaseTesting", "TLSTesting"],
     "RealmStore": [],
-    "RealmVerifier": ["BuiltInRealms", "DirectoryTesting", "InMemoryTracing"],
+    "RealmVerifier": ["BuiltInRealms", "DirectoryTesting", "InMemoryTracing", "MetricsTestKit"],
     "ServerConnections": [],
     "Sessions": [],
     "SignIn": ["TLSTesting"],

@@ -25,15 +25,18 @@ final class CurrentRealms: Sendable {
         _ configuration: Configuration,
         throttle: FailureThrottle,
         sessions: SessionTable,
+        metrics: LoginMetrics?,
         clock: any LoginClock
     ) throws(ConfigurationErrors) {
         self.configuration = configuration
         do throws(OpenSSLError) {
             let log = configuration.services[RealmLog.self] ?? RealmLog { _, _ in }
             let acceptedLogins = try AcceptedLogins(clock: clock, log: log)
+            let authenticator = configuration.authenticator.throttled(by: throttle).caching(by: acceptedLogins)
+            metrics?.begin(configuration.realms.map(\.name))
             accessController = AccessController(
                 rules: ProtectionRules([]),
-                authenticator: configuration.authenticator.throttled(by: throttle).caching(by: acceptedLogins),
+                authenticator: metrics.map { authenticator.observed(by: $0) } ?? authenticator,
                 sessions: sessions,
                 credentialCache: try CredentialCache(lifetime: configuration.server.credentialCache.nanoseconds),
                 acceptedLogins: acceptedLogins,

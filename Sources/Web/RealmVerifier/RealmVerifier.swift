@@ -2,6 +2,7 @@
 
 internal import AccessControl
 internal import Bytes
+internal import CoreMetrics
 public import Logging
 public import LoginConf
 internal import OpenSSLKit
@@ -19,8 +20,8 @@ internal import Throttle
 /// run it as a service before the services that use it: it then stores the locks, applies changes of users within a second, and ends
 /// logins whose users do not answer. **If it does not run, it does none of these.**
 ///
-/// Each login is a span `login` of swift-distributed-tracing, if the program has set a tracer before it creates the
-/// verifier.
+/// If the program has set a tracer of swift-distributed-tracing before it creates the verifier, each login is a span
+/// `login`; if it has set a factory of swift-metrics, logins are counted.
 ///
 /// ```swift
 /// let verifier = try await RealmVerifier("realms.conf", kinds: builtInRealms, logger: logger)
@@ -41,6 +42,8 @@ public final class RealmVerifier: Service {
     private let logger: Logger
     /// The tracer at the creation; nil if there was none.
     private let tracer = LoginTracer()
+    /// The metrics at the creation; nil if the program had none.
+    private let metrics: LoginMetrics?
     private let numbers = QuestionNumbers()
     private let current: Mutex<CurrentRealms>
     private let lastReload = Mutex<Task<Void, Never>?>(nil)
@@ -132,6 +135,8 @@ public final class RealmVerifier: Service {
         }
         await RealmRefresher.runFirstChecks(configuration.realms)
         (self.load, self.logger, self.refresher) = (load, logger, refresher)
+        let factory = MetricsSystem.factory
+        metrics = factory is NOOPMetricsHandler ? nil : LoginMetrics(factory)
         sessions = SessionTable(SessionSettings(), clock: clock, wall: .system) { _, _ in }
         let signIn = configuration.server.signIn
         openLogins = OpenLogin.Table(
@@ -141,7 +146,13 @@ public final class RealmVerifier: Service {
             lifetime: signIn.time.nanoseconds,
             clock: clock
         ) { $0.cancel() }
-        let first = try CurrentRealms(configuration, throttle: throttle, sessions: sessions, clock: clock)
+        let first = try CurrentRealms(
+            configuration,
+            throttle: throttle,
+            sessions: sessions,
+            metrics: metrics,
+            clock: clock
+        )
         current = Mutex(first)
         refresher.use(configuration.realms, accessController: first.accessController)
         for warning in configuration.warnings { logger.warning("\(warning.logLine)") }
@@ -328,7 +339,13 @@ public final class RealmVerifier: Service {
             throw configuration.server.stateFolder.errors("the state folder cannot be changed while the program runs")
         }
         await RealmRefresher.runFirstChecks(configuration.realms)
-        let next = try CurrentRealms(configuration, throttle: throttle, sessions: sessions, clock: clock)
+        let next = try CurrentRealms(
+            configuration,
+            throttle: throttle,
+            sessions: sessions,
+            metrics: metrics,
+            clock: clock
+        )
         current.withLock { current in
             current = next
             refresher.use(configuration.realms, accessController: next.accessController)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CoreMetrics
 import InMemoryTracing
 import Instrumentation
+import MetricsTestKit
 import RealmKit
 import Synchronization
 import Testing
@@ -114,5 +116,29 @@ import Tracing
         let verifier = try await RealmVerifier(logger: LogLines().logger) { RealmDefinition("team") { _, _ in [] } }
         let user = await withTracer(tracer) { await verifier.verify("ann", password: right).user }
         #expect(user != nil && tracer.finishedSpans.isEmpty && tracer.activeSpans.isEmpty)
+    }
+}
+
+@Suite struct VerifierMetricsTests {
+    @Test func `logins are counted by realm and outcome, as a server counts them`() async throws {
+        let metrics = TestMetrics()
+        let verifier = try await withMetricsFactory(metrics) { () async throws in
+            try await RealmVerifier(settings: "throttle { delay 0s; }", logger: LogLines().logger) {
+                RealmDefinition("team") { name, _ in name == "ann" ? [] : nil }
+            }
+        }
+        func count(_ outcome: String) -> Int64 {
+            metrics.counterTotal(
+                label: "gatehouse_logins_total",
+                dimensions: [("realm", "team"), ("outcome", outcome)]
+            )
+        }
+        let password = Secret(utf8: "violet lamp")
+        for name in ["ann", "ann", "ben"] { _ = await verifier.verify(name, password: password) }
+        // The second login of ann is answered by the cache.
+        #expect(count("accepted") == 1 && count("wrong-credentials") == 1)
+        let outcomes = metrics.counters(label: "gatehouse_logins_total").flatMap(\.dimensions).map(\.1)
+        #expect(Set(outcomes) == ["team", "accepted", "wrong-credentials", "unavailable", "overloaded"])
+        #expect(metrics.timers(label: "gatehouse_module_duration_seconds").count == 1)
     }
 }
