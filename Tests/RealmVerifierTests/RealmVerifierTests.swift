@@ -303,10 +303,32 @@ import Testing
             }
             #expect(Bool(false), "there are errors")
         } catch {
-            let text = error.description
-            for part in ["did you mean startWith?", "did you mean PermitLoginModule?", "this program has no store"] {
-                #expect(text.contains(part), "\(text)")
+            for text in [error.description, error.logText] {
+                for part in [
+                    "did you mean startWith?", "did you mean PermitLoginModule?", "this program has no store",
+                    "startWit ...", "PermitLoginModul ...",
+                ] {
+                    #expect(text.contains(part), "\(text)")
+                }
+                // There is no file with such a line.
+                #expect(!text.contains(#/realms in code:[0-9]/#), "\(text)")
             }
+            #expect(error.logText.split(separator: "\n").count == error.diagnostics.count)
+        }
+    }
+
+    @Test func `errors of realms in code show no secret`() async throws {
+        do throws(ConfigurationErrors) {
+            _ = try await RealmVerifier(kinds: builtInRealms, logger: log.logger) {
+                RealmDefinition(
+                    "staff",
+                    class: "RemoteRealm",
+                    ["url": "http://ann:violet@127.0.0.1/", "tokn": "violet"]
+                )
+            }
+            #expect(Bool(false), "there are errors")
+        } catch {
+            #expect(!error.description.contains("violet") && !error.logText.contains("violet"), "\(error)")
         }
     }
 
