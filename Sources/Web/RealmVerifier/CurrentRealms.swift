@@ -87,9 +87,12 @@ enum Peer {
             self = .local
             return
         }
-        let bytes = text.utf8
+        if let address = NetworkAddress(withOrWithoutPort: text[...]) {
+            self = .address(address)
+            return
+        }
         func rest(after prefix: String) -> Substring? {
-            bytes.starts(with: prefix.utf8) ? text[bytes.index(bytes.startIndex, offsetBy: prefix.utf8.count)...] : nil
+            text.utf8.starts(with: prefix.utf8) ? Substring(text.utf8.dropFirst(prefix.utf8.count)) : nil
         }
         let address: NetworkAddress?
         if let version4 = rest(after: "ipv4:") {
@@ -104,7 +107,7 @@ enum Peer {
             return
         } else {
             // The zone of an address without a port is ignored.
-            address = NetworkAddress(withOrWithoutPort: text[...]) ?? NetworkAddress(text[...])
+            address = NetworkAddress(text[...])
         }
         guard let address else { return nil }
         self = .address(address)

@@ -25,12 +25,13 @@ package struct NetworkAddress: Sendable, Hashable {
         // A valid address has at most 45 bytes. A C string ends at the first 0.
         guard address.utf8.count <= 45, !address.utf8.contains(0) else { return nil }
         var (version6, version4) = (in6_addr(), in_addr())
-        if unsafe inet_pton(AF_INET6, address, &version6) == 1 {
+        // Each IPv6 address has a colon, and no IPv4 address has one.
+        if address.utf8.contains(ASCII.colon) {
+            guard unsafe inet_pton(AF_INET6, address, &version6) == 1 else { return nil }
             bits = unsafe withUnsafeBytes(of: version6) { unsafe $0.reduce(0) { $0 << 8 | UInt128($1) } }
-        } else if zone == nil, unsafe inet_pton(AF_INET, address, &version4) == 1 {
-            bits = Self.ipv4MappedPrefix | UInt128(UInt32(bigEndian: version4.s_addr))
         } else {
-            return nil
+            guard zone == nil, unsafe inet_pton(AF_INET, address, &version4) == 1 else { return nil }
+            bits = Self.ipv4MappedPrefix | UInt128(UInt32(bigEndian: version4.s_addr))
         }
     }
 
