@@ -18,7 +18,7 @@ final class CurrentRealms: Sendable {
     /// The realms of a check that names none.
     let realms: [String]
     /// True if no module of ``realms`` can wait or ask for anything.
-    private let isImmediate: Bool
+    private let realmsAreImmediate: Bool
     let whenUnavailable: WhenUnavailable
 
     init(
@@ -50,13 +50,13 @@ final class CurrentRealms: Sendable {
         let only = configuration.realms.count == 1 ? configuration.realms.first?.name : nil
         let standard = configuration.defaultRealm ?? only
         realms = signIn.realms.isEmpty ? standard.map { [$0] } ?? [] : signIn.realms
-        isImmediate = accessController.isImmediate(realms)
+        realmsAreImmediate = accessController.isImmediate(realms)
         whenUnavailable = signIn.whenUnavailable ?? .stop
     }
 
     /// Returns whether a check waits for nothing but the throttle; nil for the realms of a check that names none.
     func isImmediate(_ realms: [String]?) -> Bool {
-        if let realms { accessController.isImmediate(realms) } else { isImmediate }
+        if let realms { accessController.isImmediate(realms) } else { realmsAreImmediate }
     }
 
     /// Returns the mistake of the program in a check, for the log; nil if there is none.
