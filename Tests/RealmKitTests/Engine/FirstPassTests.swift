@@ -202,7 +202,8 @@ struct FirstPassTests {
 
     private struct Town: Realm {
         static let properties: PropertySchema = []
-        let (jaasContext, authType) = ("town", "town")
+        let jaasContext = "town"
+        let authType = "town"
 
         init() {}
         init(_ properties: RealmProperties) throws(BadRealm) {}
