@@ -42,7 +42,8 @@ import Testing
     }
 
     @Test func `the port of a client is no part of the cache and of the throttle`() async throws {
-        let (log, checks) = (LogLines(), Mutex(0))
+        let log = LogLines()
+        let checks = Mutex(0)
         let verifier = try await RealmVerifier(
             settings: "throttle { delay 0s; source-failures 5; }",
             logger: log.logger

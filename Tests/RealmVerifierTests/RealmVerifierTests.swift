@@ -4,6 +4,7 @@ import BuiltInRealms
 import LoginConf
 import RealmConfiguration
 import RealmKit
+import Sessions
 import Synchronization
 import TestTools
 import Testing
