@@ -7,8 +7,8 @@ import PackageDescription
 let products = [
     "GRDB.swift": ["GRDB"], "Yams": ["Yams"], "hummingbird": ["Hummingbird", "HummingbirdCore"],
     "swift-argument-parser": ["ArgumentParser"], "swift-collections": ["DequeModule"],
-    "swift-http-types": ["HTTPTypes"],
-    "swift-log": ["Logging"], "swift-metrics": ["CoreMetrics"], "swift-mustache": ["Mustache"],
+    "swift-distributed-tracing": ["InMemoryTracing", "Instrumentation", "Tracing"], "swift-http-types": ["HTTPTypes"],
+    "swift-log": ["Logging"], "swift-metrics": ["CoreMetrics", "MetricsTestKit"], "swift-mustache": ["Mustache"],
     "swift-nio": ["NIOCore", "NIOEmbedded", "NIOHTTP1", "NIOPosix"], "swift-nio-http2": ["NIOHPACK", "NIOHTTP2"],
     "swift-service-lifecycle": ["ServiceLifecycle", "UnixSignals"],
 ]
@@ -96,7 +96,7 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
         "LoginConf": ["Bytes", "RealmKit"],
         "RealmConfiguration": [
             "AccessControl", "Bytes", "Files", "HTTPLimits", "LoginConf", "OpenSSLKit", "Passwords", "RealmKit",
-            "Sessions", "Throttle", "Logging",
+            "Sessions", "Throttle", "CoreMetrics", "Logging",
         ],
     ],
     "Sources/Web": [
@@ -117,7 +117,7 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
         ],
         "RealmVerifier": [
             "AccessControl", "Bytes", "Files", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit", "Sessions",
-            "Throttle", "Logging", "ServiceLifecycle",
+            "Throttle", "CoreMetrics", "Instrumentation", "Logging", "ServiceLifecycle", "Tracing",
         ],
         "SignIn": [
             "AccessControl", "Bytes", "Files", "LoginConf", "OpenSSLKit", "Passwords", "RealmConfiguration", "RealmKit",
@@ -148,7 +148,7 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
         "pam-helper": ["CPAM", "GatehouseVersion", "PAMMessages"],
     ],
     "Sources/Testing": [
-        "RealmTesting": ["Passwords", "RealmKit"]
+        "RealmTesting": ["Bytes", "Passwords", "RealmKit"]
     ],
     "Tests": [
         "DatabaseTesting": ["COpenSSL", "TestTools"],
@@ -211,7 +211,7 @@ let tested: KeyValuePairs<String, [String]> = [
     "RealmRemote": ["HTTPSTesting", "TLSTesting"],
     "RealmSQL": ["DatabaseTesting", "TLSTesting"],
     "RealmStore": [],
-    "RealmVerifier": ["BuiltInRealms", "DirectoryTesting"],
+    "RealmVerifier": ["BuiltInRealms", "DirectoryTesting", "InMemoryTracing", "MetricsTestKit"],
     "ServerConnections": [],
     "Sessions": [],
     "SignIn": ["TLSTesting"],
@@ -256,6 +256,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections.git", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing.git", from: "1.7.3"),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
         .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),

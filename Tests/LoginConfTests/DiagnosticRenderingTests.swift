@@ -140,6 +140,17 @@ import Testing
         #expect(errors.logText == "f:2:1: error: m")
     }
 
+    @Test func `a diagnostic about a text that a program has made shows the statement, and no line of a file`() {
+        let text = SourceText(ofProgram: "realms in code", "a;\n\tnote x;\n  password y;", names: Self.names)
+        let error = text.error(at: SourceRange(9, 10), "unknown x", hint: "write a")
+        #expect(error.logLine.hasPrefix("realms in code: error: unknown x in `note x"), "\(error.logLine)")
+        #expect(error.logLine.hasSuffix("`; hint: write a"), "\(error.logLine)")
+        #expect(error.rendered.hasPrefix("realms in code: error: unknown x\n    \tnote x"), "\(error.rendered)")
+        #expect(text.place(of: SourceRange(9, 10)) == "realms in code")
+        let hidden = text.error(at: SourceRange(23, 24), "no value").logLine
+        #expect(hidden.hasPrefix("realms in code: error: no value") && !hidden.contains("y"), "\(hidden)")
+    }
+
     @Test func `diagnostics about a text show references in the place of the values that are hidden`() {
         let text = Self.text("key \"${file:k}\";\nsize 2;")
         text.hide("-----BEGIN\nabcd\n", writtenAs: "${file:k}", at: SourceRange(4, 15))

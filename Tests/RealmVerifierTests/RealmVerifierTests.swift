@@ -4,6 +4,7 @@ import BuiltInRealms
 import LoginConf
 import RealmConfiguration
 import RealmKit
+import Sessions
 import Synchronization
 import TestTools
 import Testing
@@ -56,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("login", "192.0.2.1:52344"), ("login", ""), ("login", "ipv4:192.0.2.1"), ("login", "host.example"),
+        ("login", ""), ("login", "ipv4:192.0.2.1"), ("login", "host.example"), ("login", "host.example:80"),
         ("a\nb", "192.0.2.1"), ("", "192.0.2.1"), ("..", "192.0.2.1"), ("a\0b", "192.0.2.1"),
     ])
     func `a service or an address that a program must not give makes every login unavailable`(
@@ -182,6 +183,46 @@ import Testing
         #expect(log.count(containing: "a login was refused: locked") == 1)
     }
 
+    @Test func `a login whose questions are cancelled ends at once, as the failed login that it counted as`()
+        async throws
+    {
+        let verifier = try await RealmVerifier(
+            kinds: [CodeRealm.kind],
+            settings: "throttle { delay 0s; failures 3; }",
+            logger: log.logger
+        ) {
+            RealmDefinition("code", class: "CodeRealm")
+        }
+        for number in 1...3 {
+            guard case .questions(let questions) = await verifier.verify("ann", password: right, peer: "192.0.2.1")
+            else {
+                return #expect(Bool(false), "\(log.all)")
+            }
+            #expect(verifier.openLogins.count == 1)
+            questions.cancel()
+            questions.cancel()
+            #expect(verifier.openLogins.count == 0)
+            guard case .refused = await questions.answer([.secret(Secret(utf8: "123456"))]) else {
+                return #expect(Bool(false), "a cancelled login was answered")
+            }
+            #expect(log.count(containing: "a login was refused: wrong-credentials") == number)
+            #expect(log.count(containing: "locked after 3 failures") == (number == 3 ? 1 : 0))
+        }
+        #expect(log.count(containing: "a login was accepted") == 0)
+    }
+
+    @Test func `a login that has ended is not undone by a cancellation of its questions`() async throws {
+        let verifier = try await RealmVerifier(kinds: [CodeRealm.kind], logger: log.logger) {
+            RealmDefinition("code", class: "CodeRealm")
+        }
+        guard case .questions(let questions) = await verifier.verify("ann", password: right) else {
+            return #expect(Bool(false), "\(log.all)")
+        }
+        #expect(await questions.answer([.secret(Secret(utf8: "123456"))]).user != nil)
+        questions.cancel()
+        #expect(log.all.count == 1 && log.count(containing: "a login was accepted") == 1)
+    }
+
     @Test func `a user who has changed while a question was open is refused`() async throws {
         let verifier = try await RealmVerifier(kinds: [CodeRealm.kind], logger: log.logger) {
             RealmDefinition("code", class: "CodeRealm", ["id": "changing"])
@@ -263,10 +304,32 @@ import Testing
             }
             #expect(Bool(false), "there are errors")
         } catch {
-            let text = error.description
-            for part in ["did you mean startWith?", "did you mean PermitLoginModule?", "this program has no store"] {
-                #expect(text.contains(part), "\(text)")
+            for text in [error.description, error.logText] {
+                for part in [
+                    "did you mean startWith?", "did you mean PermitLoginModule?", "this program has no store",
+                    "startWit ...", "PermitLoginModul ...",
+                ] {
+                    #expect(text.contains(part), "\(text)")
+                }
+                // There is no file with such a line.
+                #expect(!text.contains(#/realms in code:[0-9]/#), "\(text)")
             }
+            #expect(error.logText.split(separator: "\n").count == error.diagnostics.count)
+        }
+    }
+
+    @Test func `errors of realms in code show no secret`() async throws {
+        do throws(ConfigurationErrors) {
+            _ = try await RealmVerifier(kinds: builtInRealms, logger: log.logger) {
+                RealmDefinition(
+                    "staff",
+                    class: "RemoteRealm",
+                    ["url": "http://ann:violet@127.0.0.1/", "tokn": "violet"]
+                )
+            }
+            #expect(Bool(false), "there are errors")
+        } catch {
+            #expect(!error.description.contains("violet") && !error.logText.contains("violet"), "\(error)")
         }
     }
 

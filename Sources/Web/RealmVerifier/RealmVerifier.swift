@@ -2,10 +2,10 @@
 
 internal import AccessControl
 internal import Bytes
+internal import CoreMetrics
 internal import Files
 public import Logging
 public import LoginConf
-internal import OpenSSLKit
 @_exported public import RealmConfiguration
 @_exported public import RealmKit
 public import ServiceLifecycle
@@ -20,6 +20,9 @@ internal import Throttle
 /// run it as a service before the services that use it: it then stores the locks, applies changes of users within a second, and ends
 /// logins whose users do not answer. **If it does not run, it does none of these.**
 ///
+/// If the program has set a tracer of swift-distributed-tracing before it creates the verifier, each login is a span
+/// `login`; if it has set a factory of swift-metrics, logins are counted.
+///
 /// ```swift
 /// let verifier = try await RealmVerifier("realms.conf", kinds: builtInRealms, logger: logger)
 /// switch await verifier.verify("ann", password: Secret(utf8: "secret"), peer: "192.0.2.1") {
@@ -31,14 +34,18 @@ internal import Throttle
 public final class RealmVerifier: Service {
     private let load: @Sendable () throws(ConfigurationErrors) -> Configuration
     private let throttle: FailureThrottle
-    private let refresher: RealmRefresher
+    let refresher: RealmRefresher
     /// Never holds a session; its revocations tell whether a user has changed while a login waited.
-    private let sessions: SessionTable
-    private let openLogins: OpenLogin.Table
+    let sessions: SessionTable
+    let openLogins: OpenLogin.Table
     private let clock = SystemClock()
-    private let logger: Logger
-    private let numbers = QuestionNumbers()
-    private let current: Mutex<CurrentRealms>
+    let logger: Logger
+    /// The tracer at the creation; nil if there was none.
+    let tracer = LoginTracer()
+    /// The metrics at the creation; nil if the program had none.
+    private let metrics: LoginMetrics?
+    let numbers = QuestionNumbers()
+    let current: Mutex<CurrentRealms>
     private let lastReload = Mutex<Task<Void, Never>?>(nil)
     private let isRunning = Atomic(false)
     /// The lock of the state folder.
@@ -130,6 +137,8 @@ public final class RealmVerifier: Service {
         }
         await RealmRefresher.runFirstChecks(configuration.realms)
         (self.load, self.logger, self.refresher) = (load, logger, refresher)
+        let factory = MetricsSystem.factory
+        metrics = factory is NOOPMetricsHandler ? nil : LoginMetrics(factory)
         sessions = SessionTable(SessionSettings(), clock: clock, wall: .system) { _, _ in }
         let signIn = configuration.server.signIn
         openLogins = OpenLogin.Table(
@@ -139,139 +148,16 @@ public final class RealmVerifier: Service {
             lifetime: signIn.time.nanoseconds,
             clock: clock
         ) { $0.cancel() }
-        let first = try CurrentRealms(configuration, throttle: throttle, sessions: sessions, clock: clock)
+        let first = try CurrentRealms(
+            configuration,
+            throttle: throttle,
+            sessions: sessions,
+            metrics: metrics,
+            clock: clock
+        )
         current = Mutex(first)
         refresher.use(configuration.realms, accessController: first.accessController)
         for warning in configuration.warnings { logger.warning("\(warning.logLine)") }
-    }
-
-    // MARK: Checks
-
-    /// The maximum length of a password, in bytes; a longer one is refused.
-    public static let maximumPasswordBytes = 65_536
-
-    /// Checks a name and a password.
-    ///
-    /// - Parameters:
-    ///   - name: The user name, as the client has sent it.
-    ///   - password: The password.
-    ///   - realms: The names of the realms that may accept the user, in order; nil for those of the `sign-in` settings, or else the
-    ///     default realm. An unknown name makes the result `unavailable`, and is logged.
-    ///   - whenUnavailable: Whether the next realm is used if a realm is unavailable; nil for the `sign-in` settings, or else
-    ///     `stop`, because the next realm may have another person of the same name.
-    ///   - service: The service that the user signs in to, for modules and the log: 1 to 64 letters, digits, `-`, `_` and `.`. It must
-    ///     not come from a client.
-    ///   - peer: The client's address without a port; nil if there is none. The throttle counts the failures of each network. With a
-    ///     text that is no address, the result is `unavailable`, and logged.
-    ///   - caching: True if accepted credentials are cached for the time of `credential-cache` (30 seconds by default), so that a
-    ///     client that sends them with every request costs no hash each time. Use false if passwords are valid only once.
-    /// - Returns: The result; every refusal is the same, whatever its reason.
-    public func verify(
-        _ name: String,
-        password: Secret,
-        in realms: [String]? = nil,
-        whenUnavailable: WhenUnavailable? = nil,
-        service: String = "login",
-        peer: String? = nil,
-        caching: Bool = true
-    ) async -> Verification {
-        let current = current.withLock { $0 }
-        let (controller, names, log) = (current.accessController, realms ?? current.realms, VerifierLog(logger))
-        let address = peer.flatMap { NetworkAddress($0[...]) }
-        if let fault = current.fault(of: names, service: service, isAddress: peer == nil || address != nil) {
-            log.logFault(fault)
-            return .unavailable
-        }
-        guard let username = try? Username(name), password.withBytes({ $0.count <= Self.maximumPasswordBytes }) else {
-            log.log("refused: not a user name, or too long", name, realm: names[0], service: service, peer: peer)
-            return .refused
-        }
-        let login = ProgramLogin(
-            username: username,
-            password: password,
-            realms: names,
-            whenUnavailable: whenUnavailable ?? current.whenUnavailable,
-            service: service,
-            address: address?.description
-        )
-        let key = caching ? controller.cacheKey(of: login) : nil
-        if let key, let user = controller.cachedUser(for: key) { return .accepted(user) }
-        if controller.isImmediate(names) {
-            let conversation = PreparedConversation(name: name, password: password)
-            let outcome = await controller.complete(login, asking: conversation)
-            log.log(outcome, of: username, in: names, service: service, peer: login.address)
-            return Self.result(outcome, key: key, controller: controller)
-        }
-        return await verify(login, key: key, controller: controller)
-    }
-
-    /// Checks a name and a password in realms that may ask further questions.
-    private func verify(
-        _ login: ProgramLogin,
-        key: CredentialCache.Key?,
-        controller: AccessController
-    ) async -> Verification {
-        // Earlier changes of users are applied now. Otherwise they would count as changes during the login.
-        for realm in login.realms { _ = await refresher.refresh(realm) }
-        let epoch = sessions.revocationEpoch()
-        let (username, names, service, address) = (login.username, login.realms, login.service, login.address)
-        let interactive = InteractiveLogin(
-            name: username.text,
-            password: login.password,
-            numbers: numbers
-        ) { [logger] conversation in
-            let outcome = await controller.complete(login, asking: conversation)
-            // Also if nobody waits for the result any more.
-            VerifierLog(logger).log(outcome, of: username, in: names, service: service, peer: address)
-            return outcome
-        }
-        if case .finished(let outcome) = await interactive.next() {
-            return Self.result(outcome, key: key, controller: controller)
-        }
-        guard let id = try? Digest.sha256(RandomBytes.make(32)) else { return .unavailable }
-        openLogins.put(interactive, for: id, of: ClientNetwork(address ?? ""))
-        let before = controller.authenticator
-        return await OpenLogin(interactive, id, in: openLogins) { [weak self] outcome in
-            await self?.result(outcome, since: epoch, of: before) ?? .unavailable
-        }.next()
-    }
-
-    /// Returns the result of a login without questions.
-    private static func result(
-        _ outcome: MultiRealmLoginReport.Outcome,
-        key: CredentialCache.Key?,
-        controller: AccessController
-    ) -> Verification {
-        switch outcome {
-        case .accepted(let identity, let report):
-            controller.remember(identity, for: key, report: report)
-            return .accepted(SignedInUser(identity))
-        case .rejected: return .refused
-        case .unavailable: return .unavailable
-        }
-    }
-
-    /// Returns the result of a login in which the user answered questions.
-    ///
-    /// It took as long as the user wanted, so the user may have changed, or a reload the realm. It is not cached, because the
-    /// credentials alone were not enough.
-    private func result(
-        _ outcome: MultiRealmLoginReport.Outcome,
-        since epoch: RevocationEpoch,
-        of before: Authenticator
-    ) async -> Verification {
-        guard case .accepted(let identity, _) = outcome else {
-            if case .rejected = outcome { return .refused }
-            return .unavailable
-        }
-        let controller = current.withLock { $0.accessController }
-        switch await controller.status(of: identity, since: epoch, of: before, refresher: refresher) {
-        case .unchanged: return .accepted(SignedInUser(identity))
-        case .changed:
-            VerifierLog(logger).logChange(of: identity)
-            return .refused
-        case .unknown: return .unavailable
-        }
     }
 
     // MARK: The service
@@ -302,7 +188,13 @@ public final class RealmVerifier: Service {
             throw configuration.server.stateFolder.errors("the state folder cannot be changed while the program runs")
         }
         await RealmRefresher.runFirstChecks(configuration.realms)
-        let next = try CurrentRealms(configuration, throttle: throttle, sessions: sessions, clock: clock)
+        let next = try CurrentRealms(
+            configuration,
+            throttle: throttle,
+            sessions: sessions,
+            metrics: metrics,
+            clock: clock
+        )
         current.withLock { current in
             current = next
             refresher.use(configuration.realms, accessController: next.accessController)

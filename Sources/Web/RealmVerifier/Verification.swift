@@ -23,8 +23,9 @@ public enum Verification: Sendable {
 
 /// Questions of a realm that only the user can answer, and the login that waits for the answers.
 ///
-/// The login fails after the `time` of the `sign-in` settings (10 minutes by default), if too many logins of the client's network wait, and
-/// when the value is released without an answer. Meanwhile it counts as a failed login of the account.
+/// The login fails after the `time` of the `sign-in` settings (10 minutes by default), if too many logins of the client's
+/// network wait, after ``cancel()``, and when the value is released without an answer. Meanwhile it counts as a failed
+/// login of the account.
 public struct FurtherQuestions: Sendable {
     /// The questions in order, with the messages among them, which need no answer.
     public let callbacks: [Callback]
@@ -46,8 +47,14 @@ public struct FurtherQuestions: Sendable {
             }
             return .refused
         }
-        return await login.next()
+        guard let tracer = login.tracer else { return await login.next(nil) }
+        return await tracer.record { await login.next($0) }
     }
+
+    /// Ends the login now, as a failed one, for a user who has left; answers are then refused.
+    ///
+    /// A login that has been answered in full is not undone.
+    public func cancel() { login.cancel() }
 }
 
 /// A login that waits for its user, in the table of such logins.
@@ -55,6 +62,7 @@ final class OpenLogin: Sendable {
     typealias Table = ExpiringTable<ClientNetwork, InteractiveLogin>
 
     let interactive: InteractiveLogin
+    let tracer: LoginTracer?
     private let key: Digest
     private let table: Table
     private let finish: @Sendable (MultiRealmLoginReport.Outcome) async -> Verification
@@ -63,18 +71,22 @@ final class OpenLogin: Sendable {
         _ interactive: InteractiveLogin,
         _ key: Digest,
         in table: Table,
+        tracer: LoginTracer?,
         finish: @escaping @Sendable (MultiRealmLoginReport.Outcome) async -> Verification
     ) {
-        (self.interactive, self.key, self.table, self.finish) = (interactive, key, table, finish)
+        (self.interactive, self.key, self.table) = (interactive, key, table)
+        (self.tracer, self.finish) = (tracer, finish)
     }
 
-    deinit {
+    deinit { cancel() }
+
+    func cancel() {
         _ = table.take(key)
         interactive.cancel()
     }
 
     /// Waits for the next questions, or for the end of the login.
-    func next() async -> Verification {
+    func next(_ span: LoginSpan?) async -> Verification {
         switch await interactive.next() {
         case .questions(let callbacks, let number):
             let messages = interactive.messages
@@ -83,6 +95,7 @@ final class OpenLogin: Sendable {
             )
         case .finished(let outcome):
             _ = table.take(key)
+            span?.add(outcome)
             return await finish(outcome)
         }
     }

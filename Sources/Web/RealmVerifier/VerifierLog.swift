@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AccessControl
 internal import Bytes
 internal import Logging
 internal import RealmKit
@@ -13,13 +14,8 @@ struct VerifierLog {
 
     init(_ logger: Logger) { self.logger = logger }
 
-    func log(
-        _ outcome: MultiRealmLoginReport.Outcome,
-        of username: Username,
-        in realms: [String],
-        service: String,
-        peer: String?
-    ) {
+    func log(_ outcome: MultiRealmLoginReport.Outcome, of login: ProgramLogin) {
+        guard logger.logLevel <= .info else { return }
         let (report, standard) =
             switch outcome {
             case .accepted(_, let report): (report as LoginReport?, "accepted")
@@ -27,18 +23,21 @@ struct VerifierLog {
             case .unavailable(let report): (report, "refused: unavailable")
             }
         let result = report.map { $0.refusal == nil ? "accepted" : "refused:\(LogText.reason($0))" } ?? standard
-        log(result, username.text, realm: report?.realm ?? realms[0], service: service, peer: peer)
+        let realm = report?.realm ?? login.realms[0]
+        log(result, login.username.text, realm: realm, service: login.service, peer: login.address)
     }
 
     func log(_ result: String, _ name: String, realm: String, service: String, peer: String?) {
-        let name = String(name.unicodeScalars.prefix(Username.maximumBytes))
-        logger.info(
-            "a login was \(result)",
-            metadata: [
-                "user": "\(LogText.quoted(name))", "realm": "\(LogText.quoted(realm))",
-                "service": "\(LogText.quoted(service))", "peer": "\(LogText.quoted(peer ?? "-"))",
-            ]
-        )
+        logger.info("a login was \(result)", metadata: Self.fields(name, realm: realm, service: service, peer: peer))
+    }
+
+    private static func fields(_ name: String, realm: String, service: String, peer: String?) -> Logger.Metadata {
+        let name =
+            name.utf8.count <= Username.maximumBytes ? name : String(name.unicodeScalars.prefix(Username.maximumBytes))
+        return [
+            "user": "\(LogText.quoted(name))", "realm": "\(LogText.quoted(realm))",
+            "service": "\(LogText.quoted(service))", "peer": "\(LogText.quoted(peer ?? "-"))",
+        ]
     }
 
     func logChange(of identity: AuthenticatedIdentity) {

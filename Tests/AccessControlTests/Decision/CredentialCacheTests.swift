@@ -11,7 +11,7 @@ import Testing
 @testable import AccessControl
 
 @Suite struct CredentialCacheTests {
-    private func credentials(_ name: String, _ password: String) throws -> BasicCredentials {
+    private func credentials(_ name: String, _ password: String) throws -> BasicScheme.Credentials {
         let token = Data("\(name):\(password)".utf8).base64EncodedString()
         guard case .credentials(let credentials) = BasicScheme.read([UTF8Text("Basic \(token)")]) else {
             throw OpenSSLKitError.none
@@ -272,7 +272,7 @@ import Testing
 
 extension CredentialCache {
     /// Returns the key of a name and a password on a connection without a certificate.
-    fileprivate func key(realms: [String], peer: String?, credentials: BasicCredentials) -> Key? {
+    fileprivate func key(realms: [String], peer: String?, credentials: BasicScheme.Credentials) -> Key? {
         key(realms: realms, peer: peer, certificate: nil, credentials: .password(credentials))
     }
 }

@@ -200,6 +200,57 @@ struct FirstPassTests {
         #expect(conversation.questions == [])
     }
 
+    private struct Town: Realm {
+        static let properties: PropertySchema = []
+        let jaasContext = "town"
+        let authType = "town"
+
+        init() {}
+        init(_ properties: RealmProperties) throws(BadRealm) {}
+    }
+
+    /// A module that says nothing about shared passwords.
+    private struct PlainModule: PasswordLoginModule {
+        init(realm: any Realm, options: ModuleOptions) throws(BadModule) {}
+
+        func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
+            password.isEqual(to: Secret(utf8: "right")) ? attempt.commit() : .failed(.wrongCredentials)
+        }
+    }
+
+    @Test func `a module that says nothing about shared passwords asks the user, and leaves the shared password`()
+        async throws
+    {
+        let options = try ModuleOptions(schema: PlainModule.options, realmName: "town")
+        let plain = try ModuleKind(PlainModule.self).makeModule(realm: Town(), options: options)
+        for (stored, typed, accepts) in [("wrong!", "right", true), ("right", "wrong!", false)] {
+            let left = CapturedValue<[String]>()
+            let witness = ScriptedModule(
+                .ignore,
+                abort: .run { attempt in
+                    left.set(Self.describeShared(attempt))
+                    return .done
+                }
+            )
+            let conversation = RecordingConversation(password: typed)
+            let entries = stack(.optional(Self.store(stored)), .required(plain), .optional(witness))
+            #expect((await entries.login(try request(), asking: conversation).identity != nil) == accepts)
+            #expect(conversation.questions == [[.password(prompt: "Password")]])
+            #expect(accepts || left.value == ["password \(stored.utf8.count)"])
+        }
+    }
+
+    @Test(arguments: ["tryFirstPass", "useFirstPass", "storePass", "clearPass"])
+    func `a configuration that shares a password with a module that shares none does not load`(option: String) throws {
+        let kind = ModuleKind(PlainModule.self)
+        func make(_ value: Bool) throws -> any LoginModule {
+            let options = try ModuleOptions([option: .boolean(value)], schema: kind.options, realmName: "town")
+            return try kind.makeModule(realm: Town(), options: options)
+        }
+        #expect(try #require(throws: BadModule.self) { try make(true) }.setting == option)
+        #expect(throws: Never.self) { try make(false) }
+    }
+
     private struct UnavailableModule: PasswordLoginModule {
         let firstPass: FirstPass
 

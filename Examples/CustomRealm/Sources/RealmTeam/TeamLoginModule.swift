@@ -3,24 +3,16 @@
 public import RealmKit
 
 /// Accepts the members of the team with the passphrase.
-///
-/// Options: ``RealmKit/PropertySchema/firstPass``, by which modules share a password.
 public struct TeamLoginModule: PasswordLoginModule {
-    /// The settings for sharing a password with the other modules of the stack.
-    public let firstPass: FirstPass
-
     private let realm: TeamRealm
 
     /// Creates the module for a realm.
     ///
     /// - Parameters:
     ///   - realm: The team.
-    ///   - options: The options by which modules share a password.
-    /// - Throws: Nothing: the options have been checked against the schema.
-    public init(realm: TeamRealm, options: ModuleOptions) throws(BadModule) {
-        self.realm = realm
-        firstPass = try FirstPass(options)
-    }
+    ///   - options: The options of the module, of which it reads none.
+    /// - Throws: Nothing.
+    public init(realm: TeamRealm, options: ModuleOptions) throws(BadModule) { self.realm = realm }
 
     /// Accepts the user if the user is a member and the password is the team's passphrase.
     public func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {

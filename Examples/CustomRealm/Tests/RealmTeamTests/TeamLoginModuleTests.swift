@@ -35,15 +35,10 @@ struct TeamLoginModuleTests {
         #expect(report.refusal?.failure == failure)
     }
 
-    @Test func `a second module can use the passphrase that the first module has asked for`() async throws {
-        let stack = Team.stack([
-            try Team.make(options: ["storePass": "true"]).module,
-            try Team.make(options: ["useFirstPass": "true", "clearPass": "true"]).module,
-        ])
-        let conversation = RecordingConversation(password: "open sesame")
-        let report = await stack.login(try Team.request("ann"), asking: conversation)
-        #expect(report.identity != nil)
-        #expect(conversation.questions == [[.password(prompt: "Password")]])
+    @Test(arguments: ["tryFirstPass", "useFirstPass", "storePass", "clearPass"])
+    func `the module shares no password, and takes no option to share one`(option: String) throws {
+        let error = try #require(throws: BadRealm.self) { try Team.make(options: [option: "true"]) }
+        #expect(error.message.contains("has no effect, because the module shares no password"))
     }
 
     @Test func `the time that the user takes to type does not count towards the deadline`() async throws {

@@ -8,7 +8,7 @@ extension AccessController {
         /// The credentials of one scheme.
         enum Method: Sendable {
             case certificate(ClientCertificate)
-            case password(BasicCredentials)
+            case password(BasicScheme.Credentials)
         }
 
         struct Attempt: Sendable {
@@ -98,7 +98,7 @@ extension AccessController {
     }
 
     private func loginByPassword(
-        _ credentials: BasicCredentials,
+        _ credentials: BasicScheme.Credentials,
         of login: Login
     ) async -> MultiRealmLoginReport.Outcome? {
         guard let (username, password) = credentials.separated() else { return nil }

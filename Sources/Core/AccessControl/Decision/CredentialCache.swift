@@ -71,7 +71,7 @@ package final class CredentialCache: Sendable {
     package enum Credentials {
         /// A client certificate alone.
         case certificate
-        case password(BasicCredentials)
+        case password(BasicScheme.Credentials)
         /// A user name, a password and the service of a login without HTTP.
         case login(Username, Secret, service: String)
     }
@@ -223,6 +223,7 @@ struct RealmField: Sendable {
 
     init(_ realms: [String], _ whenUnavailable: WhenUnavailable) {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(realms.reduce(16) { $0 + 8 + $1.utf8.count })
         func append(_ number: Int) {
             for shift in stride(from: 0, to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) }
         }

@@ -12,7 +12,7 @@ public enum BasicScheme {
         /// There are no credentials, or only credentials of another scheme.
         case nothing
         /// A name and a password.
-        case credentials(BasicCredentials)
+        case credentials(Credentials)
         /// The credentials are well-formed, but no user can have them.
         ///
         /// The response is the same as for a wrong password.
@@ -66,54 +66,56 @@ public enum BasicScheme {
             isBase64 = Base64.padded.decode(token, into: &bytes)
         }
         guard isBase64 else { return .malformed("the credentials are not base64") }
-        return BasicCredentials(decoded).map { .credentials($0) } ?? .unusable
+        return Credentials(decoded).map { .credentials($0) } ?? .unusable
     }
 }
 
-/// A user name and a password of HTTP Basic, in one block of memory that is wiped after use.
-///
-/// Most requests only look the credentials up in the credential cache. The name and the password are separated only for
-/// a login.
-public struct BasicCredentials: Sendable {
-    private let secret: Secret
-    private let colon: Int
+extension BasicScheme {
+    /// A user name and a password of HTTP Basic, in one block of memory that is wiped after use.
+    ///
+    /// Most requests only look the credentials up in the credential cache. The name and the password are separated only for
+    /// a login.
+    public struct Credentials: Sendable {
+        private let secret: Secret
+        private let colon: Int
 
-    /// The credentials of the decoded bytes `name:password`; nil if no user can have such a name or password.
-    init?(_ decoded: Secret) {
-        secret = decoded
-        colon = decoded.withBytes { bytes in
-            var colon = -1
-            guard bytes.count <= BasicScheme.maximumBytes else { return -1 }
-            for index in bytes.indices {
-                let byte = bytes[index]
-                guard byte >= 0x20, byte != 0x7F else { return -1 }
-                if byte == UInt8(ascii: ":"), colon < 0 { colon = index }
-            }
-            return colon
-        }
-        guard colon > 0 else { return nil }
-    }
-
-    func withBytes<Result>(_ body: (_ name: Span<UInt8>, _ password: Span<UInt8>) -> Result) -> Result {
-        secret.withBytes { bytes in
-            body(bytes.extracting(0..<colon), bytes.extracting((colon + 1)..<bytes.count))
-        }
-    }
-
-    /// Returns the user name and the password as separate values; nil if the name is not valid, or if the bytes are not
-    /// UTF-8 (RFC 7617 section 2.1).
-    public func separated() -> (username: Username, password: Secret)? {
-        withBytes { name, password in
-            let parts = unsafe name.withUnsafeBufferPointer { name in
-                unsafe password.withUnsafeBufferPointer { password -> (String, Secret)? in
-                    guard let text = unsafe String(validating: name, as: UTF8.self),
-                        unsafe String(validating: password, as: UTF8.self) != nil
-                    else { return nil }
-                    return (text, unsafe Secret(password))
+        /// The credentials of the decoded bytes `name:password`; nil if no user can have such a name or password.
+        init?(_ decoded: Secret) {
+            secret = decoded
+            colon = decoded.withBytes { bytes in
+                var colon = -1
+                guard bytes.count <= BasicScheme.maximumBytes else { return -1 }
+                for index in bytes.indices {
+                    let byte = bytes[index]
+                    guard byte >= 0x20, byte != 0x7F else { return -1 }
+                    if byte == UInt8(ascii: ":"), colon < 0 { colon = index }
                 }
+                return colon
             }
-            guard let (text, password) = parts else { return nil }
-            return (try? Username(text)).map { (username: $0, password: password) }
+            guard colon > 0 else { return nil }
+        }
+
+        func withBytes<Result>(_ body: (_ name: Span<UInt8>, _ password: Span<UInt8>) -> Result) -> Result {
+            secret.withBytes { bytes in
+                body(bytes.extracting(0..<colon), bytes.extracting((colon + 1)..<bytes.count))
+            }
+        }
+
+        /// Returns the user name and the password as separate values; nil if the name is not valid, or if the bytes are not
+        /// UTF-8 (RFC 7617 section 2.1).
+        public func separated() -> (username: Username, password: Secret)? {
+            withBytes { name, password in
+                let parts = unsafe name.withUnsafeBufferPointer { name in
+                    unsafe password.withUnsafeBufferPointer { password -> (String, Secret)? in
+                        guard let text = unsafe String(validating: name, as: UTF8.self),
+                            unsafe String(validating: password, as: UTF8.self) != nil
+                        else { return nil }
+                        return (text, unsafe Secret(password))
+                    }
+                }
+                guard let (text, password) = parts else { return nil }
+                return (try? Username(text)).map { (username: $0, password: password) }
+            }
         }
     }
 }

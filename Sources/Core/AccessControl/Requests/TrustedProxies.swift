@@ -112,30 +112,6 @@ package struct TrustedProxies: Sendable {
         let isBlank = { (byte: UInt8) in ASCII.isBlank(byte) }
         guard let first = entry.firstIndex(where: { !isBlank($0) }), let last = entry.lastIndex(where: { !isBlank($0) })
         else { return nil }
-        let trimmed = entry[first...last]
-        guard trimmed.count <= 64, trimmed.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "%") }) else { return nil }
-        let text = Substring(trimmed)
-        if text.utf8.first == UInt8(ascii: "[") {
-            guard let end = text.utf8.firstIndex(of: UInt8(ascii: "]")) else { return nil }
-            let inner = text[text.utf8.index(after: text.startIndex)..<end]
-            guard inner.utf8.contains(UInt8(ascii: ":")), isPort(text[text.utf8.index(after: end)...]) else {
-                return nil
-            }
-            return NetworkAddress(inner)
-        }
-        if let dot = text.utf8.firstIndex(of: UInt8(ascii: ".")),
-            let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), dot < colon
-        {
-            return isPort(text[colon...]) ? NetworkAddress(text[..<colon]) : nil
-        }
-        return NetworkAddress(text)
-    }
-
-    /// True for an empty text, or a `:` and a port.
-    private static func isPort(_ text: Substring) -> Bool {
-        guard let colon = text.utf8.first else { return true }
-        let digits = text.utf8.dropFirst()
-        return colon == UInt8(ascii: ":") && digits.allSatisfy { (0x30...0x39).contains($0) }
-            && UInt16(text.dropFirst()) != nil
+        return NetworkAddress(withOrWithoutPort: Substring(entry[first...last]))
     }
 }

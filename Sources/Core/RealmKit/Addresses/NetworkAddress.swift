@@ -25,16 +25,46 @@ package struct NetworkAddress: Sendable, Hashable {
         // A valid address has at most 45 bytes. A C string ends at the first 0.
         guard address.utf8.count <= 45, !address.utf8.contains(0) else { return nil }
         var (version6, version4) = (in6_addr(), in_addr())
-        if unsafe inet_pton(AF_INET6, address, &version6) == 1 {
+        // Each IPv6 address has a colon, and no IPv4 address has one.
+        if address.utf8.contains(ASCII.colon) {
+            guard unsafe inet_pton(AF_INET6, address, &version6) == 1 else { return nil }
             bits = unsafe withUnsafeBytes(of: version6) { unsafe $0.reduce(0) { $0 << 8 | UInt128($1) } }
-        } else if zone == nil, unsafe inet_pton(AF_INET, address, &version4) == 1 {
-            bits = Self.ipv4MappedPrefix | UInt128(UInt32(bigEndian: version4.s_addr))
         } else {
-            return nil
+            guard zone == nil, unsafe inet_pton(AF_INET, address, &version4) == 1 else { return nil }
+            bits = Self.ipv4MappedPrefix | UInt128(UInt32(bigEndian: version4.s_addr))
         }
     }
 
     init(bits: UInt128) { self.bits = bits }
+
+    /// Parses an address without a zone, and without or with a port: `192.0.2.1:80`, `[2001:db8::1]:80`.
+    ///
+    /// Without brackets, `::1:80` is an address of eight groups.
+    package init?(withOrWithoutPort text: Substring) {
+        // An address with brackets and a port is ASCII and has at most 64 bytes.
+        let bytes = text.utf8
+        guard bytes.count <= 64, bytes.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "%") }) else { return nil }
+        if bytes.first == UInt8(ascii: "[") {
+            guard let end = bytes.firstIndex(of: UInt8(ascii: "]")) else { return nil }
+            let inner = text[bytes.index(after: text.startIndex)..<end]
+            guard inner.utf8.contains(ASCII.colon), Self.isPort(text[bytes.index(after: end)...]) else { return nil }
+            self.init(inner)
+        } else if let dot = bytes.firstIndex(of: UInt8(ascii: ".")), let colon = bytes.firstIndex(of: ASCII.colon),
+            dot < colon
+        {
+            guard Self.isPort(text[colon...]) else { return nil }
+            self.init(text[..<colon])
+        } else {
+            self.init(text)
+        }
+    }
+
+    /// True for an empty text, or a `:` and a port.
+    private static func isPort(_ text: Substring) -> Bool {
+        guard let colon = text.utf8.first else { return true }
+        let digits = text.utf8.dropFirst()
+        return colon == ASCII.colon && digits.allSatisfy(ASCII.isDigit) && UInt16(text.dropFirst()) != nil
+    }
 
     /// The address with all bits after a prefix set to zero.
     package func prefix(_ length: Int) -> UInt128 {

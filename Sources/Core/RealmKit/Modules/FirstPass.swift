@@ -14,12 +14,27 @@ public struct FirstPass: Sendable, Hashable {
     /// Remove the stored name and password when the login is committed or aborted.
     public let clears: Bool
 
+    /// Shares no password: the user is asked, and nothing is stored or removed.
+    public static let unshared = FirstPass()
+
+    private init() { (tries, uses, stores, clears) = (false, false, false, false) }
+
     /// Reads the four options; throws if the schema does not contain ``PropertySchema/firstPass``.
     public init(_ options: ModuleOptions) throws(BadModule) {
         tries = try options.boolean("tryFirstPass")
         uses = try options.boolean("useFirstPass")
         stores = try options.boolean("storePass")
         clears = try options.boolean("clearPass")
+    }
+
+    /// Throws if the options share a password, but the module with this value has not read them.
+    ///
+    /// A password would otherwise stay stored, or be asked for, against the configuration.
+    func check(_ options: ModuleOptions) throws(BadModule) {
+        guard self == .unshared else { return }
+        for name in PropertySchema.firstPass.properties.map(\.name) where (try? options.boolean(name)) == true {
+            throw BadModule("has no effect, because the module shares no password", setting: name)
+        }
     }
 
     func authenticate(_ module: some PasswordLoginModule, attempt: LoginAttempt) async throws(LoginFault) -> Verdict {

@@ -2,10 +2,13 @@
 
 /// A module that checks a name and a password, from the user or from an earlier module of its stack.
 ///
-/// A conforming type implements ``authenticate(_:password:)``, lists ``PropertySchema/firstPass`` in its
-/// ``LoginModule/options``, and creates its ``firstPass`` from the options.
+/// A conforming type implements ``authenticate(_:password:)``. If its password may be shared, it also lists
+/// ``PropertySchema/firstPass`` in its ``LoginModule/options``, as the default does, and creates its ``firstPass`` from the
+/// options.
 public protocol PasswordLoginModule<RealmType>: LoginModule {
-    /// The options by which this module shares a password.
+    /// The options by which this module shares a password; by default it shares none.
+    ///
+    /// A configuration that sets one of these options for a module that shares none does not load.
     var firstPass: FirstPass { get }
 
     /// Checks whether a password is the user's password, and commits if it is.
@@ -18,6 +21,9 @@ public protocol PasswordLoginModule<RealmType>: LoginModule {
 }
 
 extension PasswordLoginModule {
+    /// Shares no password.
+    public var firstPass: FirstPass { .unshared }
+
     /// The options by which modules share a password.
     public static var options: PropertySchema { .firstPass }
 

@@ -81,7 +81,9 @@ public struct ModuleKind: Sendable {
             guard let own = realm as? M.RealmType else {
                 throw BadModule("works with a \(M.RealmType.self) only, not with a \(Swift.type(of: realm))")
             }
-            return try M(realm: own, options: options)
+            let module = try M(realm: own, options: options)
+            try (module as? any PasswordLoginModule)?.firstPass.check(options)
+            return module
         }
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Bytes
 internal import Dispatch
 public import Passwords
 public import RealmKit
@@ -170,5 +171,39 @@ extension RealmServices {
         services[WallClock.self] = WallClock { seconds }
         services[RealmLog.self] = log.log
         return services
+    }
+}
+
+extension SignedInUser {
+    /// Creates a user for the test of a program, without a realm and a login.
+    ///
+    /// ```swift
+    /// let ann = try SignedInUser.forTests("ann", groups: ["Staff"], attributes: ["mail": ["ann@example.com"]])
+    /// #expect(try await handler.answer(to: request, from: ann).status == .ok)
+    /// ```
+    ///
+    /// It is for tests only: in a program, only a login makes a user.
+    ///
+    /// - Parameters:
+    ///   - name: The user name.
+    ///   - realm: The name of the realm.
+    ///   - groups: The names of the groups; repeated ones count once.
+    ///   - attributes: The values of each attribute, in the order of the names.
+    /// - Returns: The user, as a login would give it.
+    /// - Throws: `BadUsername` or `BadAttribute` for a name or an attribute that no login can give.
+    public static func forTests(
+        _ name: String,
+        realm: String = "test",
+        groups: [String] = [],
+        attributes: [String: [String]] = [:]
+    ) throws -> SignedInUser {
+        SignedInUser(
+            realm: realm,
+            username: try Username(name),
+            groups: groups.uniqued,
+            attributes: try attributes.sorted { $0.key < $1.key }.map {
+                try UserAttribute(name: $0.key, values: $0.value)
+            }
+        )
     }
 }

@@ -37,6 +37,7 @@ public struct Diagnostic: Error, Sendable, Hashable, CustomStringConvertible {
     /// If the place has several lines, only the first line is underlined.
     public let length: Int
     let isAboutFile: Bool
+    let isOfProgram: Bool
 
     /// The diagnostic as text: place and message, the line, the underline and the hint, without a final newline.
     ///
@@ -47,10 +48,8 @@ public struct Diagnostic: Error, Sendable, Hashable, CustomStringConvertible {
     ///                 ^~~~~~~~~~~~~~
     ///         hint: did you mean `StartWithRealm`?
     public var rendered: String {
-        var text = "\(file):\(line):\(column): \(severity.rawValue): \(message)"
-        if isAboutFile {
-            text = "\(file): \(severity.rawValue): \(message)"
-        } else if length > 0 {
+        var text = "\(place): \(severity.rawValue): \(message)"
+        if !isAboutFile, length > 0 {
             text += "\n    \(lineText)\n    "
             // The tabs of the line are copied, so that the underline is below the right characters.
             for scalar in lineText.unicodeScalars.prefix(indent) { text += scalar == "\t" ? "\t" : " " }
@@ -62,11 +61,14 @@ public struct Diagnostic: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The diagnostic for a log, in one line: place, message and hint.
     ///
-    /// More people may read a log than the configuration, so no line of the configuration is shown.
+    /// More people may read a log than the configuration, so no line of the configuration is shown. A configuration that a
+    /// program has made has no file with such a line, so the statement is shown.
     public var logLine: String {
-        let place = isAboutFile ? file : "\(file):\(line):\(column)"
-        return "\(place): \(severity.rawValue): \(message)" + (hint.map { "; hint: \($0)" } ?? "")
+        let statement = isOfProgram && length > 0 ? " in `\(lineText.drop { $0.isWhitespace })`" : ""
+        return "\(place): \(severity.rawValue): \(message)\(statement)" + (hint.map { "; hint: \($0)" } ?? "")
     }
+
+    private var place: String { isAboutFile || isOfProgram ? file : "\(file):\(line):\(column)" }
 
     /// The same as ``rendered``.
     public var description: String { rendered }

@@ -38,6 +38,7 @@ extension SourceText {
 
     /// Returns a place in this text as it is shown in messages, such as `login.conf:3:5`.
     public func place(of range: SourceRange) -> String {
+        if isOfProgram { return DiagnosticText.text(name) }
         let location = location(of: range.start)
         return "\(DiagnosticText.text(name)):\(location.line):\(location.column)"
     }
@@ -62,7 +63,8 @@ extension SourceText {
             lineText: shown.text,
             indent: shown.indent,
             length: shown.length,
-            isAboutFile: range == .none && shown.length == 0
+            isAboutFile: range == .none && shown.length == 0,
+            isOfProgram: isOfProgram
         )
         return expandedValues.hiding(in: diagnostic, line: line.number)
     }

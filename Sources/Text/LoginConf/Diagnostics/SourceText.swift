@@ -14,13 +14,25 @@ public struct SourceText: Sendable {
     public let bytes: [UInt8]
     /// The names that messages about this text may quote.
     public let names: KnownNames
+    /// True if there is no file that a reader of a message could open, because a program has made the text.
+    let isOfProgram: Bool
     private let checkpoints: [Checkpoint]
     /// The values of references, which messages show as they are written; the copies of a text share them.
     let expandedValues = ExpandedValues()
 
     /// Creates a text from bytes.
     public init(name: String, bytes: [UInt8], names: KnownNames = .none) {
+        self.init(name: name, bytes: bytes, names: names, isOfProgram: false)
+    }
+
+    /// Creates a text that a program has made, so that its messages in a log show the statement, and no line of a file.
+    package init(ofProgram name: String, _ text: String, names: KnownNames) {
+        self.init(name: name, bytes: Array(text.utf8), names: names, isOfProgram: true)
+    }
+
+    private init(name: String, bytes: [UInt8], names: KnownNames, isOfProgram: Bool) {
         self.name = name
+        self.isOfProgram = isOfProgram
         self.bytes = bytes
         self.names = names
         // A larger text has one error, at its start.

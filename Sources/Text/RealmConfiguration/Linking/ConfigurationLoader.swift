@@ -71,7 +71,7 @@ public struct ConfigurationLoader: Sendable {
         settings: String
     ) throws(ConfigurationErrors) -> Configuration {
         let text = definitions.text(stateFolder: stateFolder, settings: settings, kinds: kinds)
-        let (configuration, errors) = link(SourceText(name: Self.nameOfCode, bytes: Array(text.utf8), names: names))
+        let (configuration, errors) = link(SourceText(ofProgram: Self.nameOfCode, text, names: names))
         if let errors { throw errors }
         return configuration
     }
@@ -138,7 +138,8 @@ extension ConfigurationErrors {
     /// Writes the errors to standard error, and ends the process with status 3, as `gatehouse` does.
     ///
     /// It is for the main program of a server. An error that no code catches would end the program with a backtrace. The
-    /// lines of the configuration are shown on a terminal only, because more people may read a log.
+    /// lines of a file are shown on a terminal only, because more people may read a log; the statements of realms in code
+    /// always are.
     public func exit() -> Never {
         let text = isatty(STDERR_FILENO) == 1 ? description : logText
         var rest = Array((text + "\n").utf8)[...]

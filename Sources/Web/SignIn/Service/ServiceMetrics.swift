@@ -2,6 +2,7 @@
 
 internal import CoreMetrics
 internal import Passwords
+internal import RealmConfiguration
 internal import Sessions
 internal import Synchronization
 internal import Throttle
@@ -73,4 +74,32 @@ final class ServiceMetrics: Sendable {
         }
         if newlyRefused > 0 { hashingRefused.increment(by: newlyRefused) }
     }
+}
+
+/// The names of the metrics of locks, sessions and hashing; docs/metrics.md describes them.
+package enum MetricName {
+    static let lockouts = "gatehouse_lockouts_total"
+    static let locked = "gatehouse_locked"
+    static let waitingAttempts = "gatehouse_waiting_attempts"
+    static let sessions = "gatehouse_sessions"
+    static let pendingLogins = "gatehouse_pending_logins"
+    static let hashingRunning = "gatehouse_hashing_running"
+    static let hashingWaiting = "gatehouse_hashing_waiting"
+    static let hashingWorkers = "gatehouse_hashing_workers"
+    static let hashingRefused = "gatehouse_hashing_refused_total"
+
+    /// A sentence about each metric, by its name, also about those of logins.
+    package static let help = LoginMetrics.help.merging(ownHelp) { first, _ in first }
+
+    private static let ownHelp = [
+        lockouts: "Accounts and client networks that were locked after failed logins.",
+        locked: "Accounts and client networks that are locked now.",
+        waitingAttempts: "Login attempts that wait because too many attempts at the same account or network run.",
+        sessions: "Sessions, including those that have expired within the last second.",
+        pendingLogins: "Logins that wait for the next answer of a user.",
+        hashingRunning: "Password hashes that are being computed.",
+        hashingWaiting: "Password checks that wait for a worker.",
+        hashingWorkers: "Threads that compute password hashes.",
+        hashingRefused: "Password checks that were refused: too many were waiting, or they waited too long.",
+    ]
 }
