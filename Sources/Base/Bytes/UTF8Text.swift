@@ -69,6 +69,7 @@ extension String {
 extension [String] {
     /// The texts, each once: without those whose bytes occur before.
     package var uniqued: [String] {
+        guard count > 1 else { return self }
         var seen: Set<UTF8Text> = []
         return filter { seen.insert(UTF8Text($0)).inserted }
     }

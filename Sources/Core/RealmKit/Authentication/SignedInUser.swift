@@ -23,11 +23,12 @@ public struct SignedInUser: Sendable, Hashable {
 
     /// Creates the user of an identity.
     public init(_ identity: AuthenticatedIdentity) {
+        let subject = identity.subject
         self.init(
             realm: identity.realm,
             username: identity.username,
-            groups: identity.groups,
-            attributes: identity.attributes
+            groups: subject.groups,
+            attributes: subject.attributes
         )
     }
 

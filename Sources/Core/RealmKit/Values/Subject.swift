@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Bytes
+
 /// The result of a login: the principals and attributes of every module that committed, and the groups that the realm
 /// assigns.
 ///
@@ -42,7 +44,9 @@ public struct Subject: Sendable {
         parts.contains { $0.principals.contains(.group(group)) }
     }
 
-    private func names(_ kind: Principal.Kind) -> [String] { principals.filter { $0.kind == kind }.map(\.name) }
+    private func names(_ kind: Principal.Kind) -> [String] {
+        parts.flatMap { $0.principals.lazy.filter { $0.kind == kind }.map(\.name) }.uniqued
+    }
 
     mutating func add(_ principals: [Principal], attributes: [UserAttribute] = [], from module: Int?) {
         parts.append(Part(module: module, principals: principals, attributes: attributes))
