@@ -68,6 +68,7 @@ import Testing
         }
         #expect(try await user("ann:a:b")?.groups == ["Staff"])
         #expect(try await user("ann:a") == nil)
-        #expect(log.count(containing: #"peer="2001:db8::1" realm="team" service="web" user="ann""#) == 2)
+        #expect(log.count(containing: #"accepted peer="2001:db8::1" realm="team" service="web" user="ann""#) == 1)
+        #expect(log.count(containing: #"peer="2001:db8::1""#) == 2)
     }
 }

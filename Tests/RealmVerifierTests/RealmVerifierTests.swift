@@ -324,11 +324,12 @@ import Testing
                 RealmDefinition(
                     "staff",
                     class: "RemoteRealm",
-                    ["url": "http://ann:violet@127.0.0.1/", "tokn": "violet"]
+                    ["url": "https://127.0.0.1/", "tokn": "violet", "token": "violet\n", "timeout": "soon"]
                 )
             }
             #expect(Bool(false), "there are errors")
         } catch {
+            #expect(error.logText.contains("timeout soon"), "\(error.logText)")
             #expect(!error.description.contains("violet") && !error.logText.contains("violet"), "\(error)")
         }
     }
