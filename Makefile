@@ -37,7 +37,7 @@ help:
 	@echo "make lint        check formatting and comments, comparisons of client text, imports, and what docs say about tests, commands and statements"
 	@echo "make format      format all Swift files"
 	@echo "make examples    build and test the examples"
-	@echo "make docs        build the reference of RealmKit, RealmTesting, AccessControl, HummingbirdRealms and RealmVerifier with DocC"
+	@echo "make docs        build the reference of RealmKit, RealmTesting, AccessControl, HummingbirdRealms, RealmVerifier and GatehouseClient with DocC"
 	@echo "make docs-check  run the commands of README.md and docs, and check the snippets"
 	@echo "make install     install what make release has built, below DESTDIR and PREFIX ($(PREFIX)); make uninstall removes it"
 	@echo "make package     build the Debian packages in dist"

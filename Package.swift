@@ -106,6 +106,7 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
             "OpenSSLKit", "RealmConfiguration", "RealmKit", "Sessions", "SignIn", "CoreMetrics", "HTTPTypes",
             "ServiceLifecycle", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "UnixSignals",
         ],
+        "GatehouseClient": ["Bytes", "Files", "HTTPSClient", "OpenSSLKit", "RealmKit"],
         "HTTPServer": [
             "Bytes", "HTTPLimits", "NIOOpenSSL", "OpenSSLKit", "HTTPTypes", "NIOCore", "NIOHPACK", "NIOHTTP2",
             "NIOPosix",
@@ -131,8 +132,8 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
         ],
         // Apart from the command, so that programs of one's own need no client of HTTPS.
         "AuthcheckRemote": [
-            "AuthcheckCommand", "Bytes", "CommandSupport", "Files", "HTTPSClient", "LoginConf", "OpenSSLKit",
-            "RealmConfiguration", "RealmKit",
+            "AuthcheckCommand", "Bytes", "CommandSupport", "Files", "GatehouseClient", "HTTPSClient", "LoginConf",
+            "OpenSSLKit", "RealmConfiguration", "RealmKit",
         ],
         "CommandSupport": [
             "Bytes", "GatehouseVersion", "HelperProcesses", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit",
@@ -160,9 +161,9 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
         "conformance": ["LoginConf", "RealmBasics", "RealmConfiguration", "RealmKit"],
         "filewriter": ["RealmFile", "RealmKit"],
         "fuzz": [
-            "AccessControl", "Bytes", "GatehouseCommand", "HTTPLimits", "HTTPServer", "LoginConf", "NIOCore",
-            "NIOHPACK", "OpenSSLKit", "PAMMessages", "Passwords", "RealmBasics", "RealmExec", "RealmFile", "RealmKit",
-            "RealmLDAP", "RealmSQL", "Sessions", "SignIn",
+            "AccessControl", "Bytes", "GatehouseClient", "GatehouseCommand", "HTTPLimits", "HTTPServer", "LoginConf",
+            "NIOCore", "NIOHPACK", "OpenSSLKit", "PAMMessages", "Passwords", "RealmBasics", "RealmExec", "RealmFile",
+            "RealmKit", "RealmLDAP", "RealmSQL", "Sessions", "SignIn",
         ],
     ],
     "Benchmarks": [
@@ -190,6 +191,7 @@ let tested: KeyValuePairs<String, [String]> = [
     "DirectoryTesting": [],
     "Files": [],
     "Gatehouse": ["BuiltInRealms", "GatehouseCommand", "Store", "Throttle", "NIOEmbedded"],
+    "GatehouseClient": ["Gatehouse", "HTTPSTesting", "SignIn", "TLSTesting", "HTTPTypes"],
     "GatehouseCommand": ["OpenSSLKit"],
     "HTTPSClient": ["HTTPSTesting", "TLSTesting"],
     "HTTPServer": ["TLSTesting", "NIOEmbedded"],
@@ -235,6 +237,8 @@ let package = Package(
         "AccessControl", "Gatehouse",
         // For programs of one's own: a check of credentials; the routes of a server, protected.
         "RealmVerifier", "HummingbirdRealms",
+        // For applications behind a server: its identity tokens, its realm API.
+        "GatehouseClient",
         // For those who only want the parts.
         "LoginConf", "RealmConfiguration", "OpenSSLKit", "NIOOpenSSL", "HTTPSClient",
     ].map { .library(name: $0, targets: [$0]) } + [

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bytes
 import OpenSSLKit
 import PAMMessages
 import RealmKit
 
+@testable import GatehouseClient
 @testable import RealmBasics
 @testable import RealmExec
 
 extension FuzzedParser {
-    /// The messages of helper programs, and certificates.
+    /// The messages of helper programs, certificates, and identity tokens.
     static let messages = [
         FuzzedParser("pam-message") { bytes in
             _ = MessageReader.length(bytes.prefix(4))
@@ -30,6 +32,18 @@ extension FuzzedParser {
                 return
             }
             _ = try? SubjectNames(contents.subject)
+        },
+        FuzzedParser("identity-token") { bytes in
+            let token = try? SignedToken(bytes)
+            if let token {
+                let again = token.signed + [UInt8(ascii: ".")] + Base64.url.encode(token.signature.span).utf8
+                check(again == bytes, "a token has one spelling")
+                check(bytes.count <= IdentityTokenVerifier.maximumBytes, "a token is short")
+            }
+            // As if the signature were valid; without Base64, too, because few mutations keep it valid.
+            guard let claims = try? IdentityClaims(token?.payload ?? bytes) else { return }
+            check(!claims.user.realm.isEmpty, "a user has a realm")
+            try? claims.check(issuer: "https://a", audience: "b", now: 1_800_000_000)
         },
         FuzzedParser("name-mapping") { bytes in
             let words = text(bytes).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)

@@ -101,6 +101,24 @@ package enum PercentEncoding {
         return high << 4 | low
     }
 
+    /// Decodes a text; nil if a percent sign is not followed by two hexadecimal digits.
+    package static func decode(_ text: Span<UInt8>) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count)
+        var index = 0
+        while index < text.count {
+            if text[index] == UInt8(ascii: "%") {
+                guard let byte = decode(text, at: index) else { return nil }
+                bytes.append(byte)
+                index += 3
+            } else {
+                bytes.append(text[index])
+                index += 1
+            }
+        }
+        return bytes
+    }
+
     private static func isUnreserved(_ byte: UInt8) -> Bool {
         ASCII.isLetterOrDigit(byte) || "-._~".utf8.contains(byte)
     }

@@ -108,19 +108,7 @@ struct KnownServers: Sendable {
     }
 
     private static func decode(_ text: Substring) -> String? {
-        let source = Array(text.utf8)
-        var bytes: [UInt8] = []
-        var index = 0
-        while index < source.count {
-            if source[index] == UInt8(ascii: "%") {
-                guard let byte = PercentEncoding.decode(source.span, at: index) else { return nil }
-                bytes.append(byte)
-                index += 3
-            } else {
-                bytes.append(source[index])
-                index += 1
-            }
-        }
+        guard let bytes = PercentEncoding.decode(Array(text.utf8).span) else { return nil }
         return UTF8Text(validating: bytes.span)?.string
     }
 }

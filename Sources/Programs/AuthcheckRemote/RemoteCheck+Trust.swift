@@ -3,6 +3,7 @@
 internal import AuthcheckCommand
 internal import CommandSupport
 internal import Files
+internal import GatehouseClient
 internal import HTTPSClient
 internal import OpenSSLKit
 

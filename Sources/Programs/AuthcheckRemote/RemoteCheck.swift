@@ -3,6 +3,7 @@
 public import AuthcheckCommand
 internal import CommandSupport
 internal import Files
+internal import GatehouseClient
 internal import Glibc
 internal import HTTPSClient
 internal import LoginConf
@@ -151,13 +152,7 @@ struct RemoteCheck {
         trust: TLSTrust,
         body: Secret? = nil
     ) async throws(HTTPSClientError) -> HTTPSResponse {
-        var request = try HTTPSRequest(body == nil ? "GET" : "POST", HTTPSURL(address))
-        try request.addField("Accept", value: "application/json")
-        if let token { try request.addField("Authorization", prefix: "Bearer ", secret: token) }
-        if let body {
-            try request.addField("Content-Type", value: "application/json")
-            request.body = body
-        }
+        let request = try RealmAPIRequest.make(address, token: token, body: body)
         return try await send(request, trust)
     }
 
@@ -214,7 +209,7 @@ struct RemoteCheck {
             return print(report(.refused(.missingCredential)))
         }
         guard
-            let body = CheckRequestBody.make(
+            let body = RealmAPIRequest.body(
                 username: username,
                 password: password,
                 codes: codes,

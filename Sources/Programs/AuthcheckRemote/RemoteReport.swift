@@ -3,6 +3,7 @@
 internal import AuthcheckCommand
 internal import Bytes
 internal import CommandSupport
+internal import GatehouseClient
 internal import Glibc
 internal import RealmKit
 
@@ -26,7 +27,7 @@ struct RemoteReport {
         let place = "\(user) in realm \(realm) of \(server)"
         switch outcome {
         case .refused(let failure): return Printable.line("refused: \(place): \(failure.words)")
-        case .accepted(_, let principals, let attributes):
+        case .accepted(_, _, let principals, let attributes):
             let rows = attributes.sorted { $0.key < $1.key }.flatMap { name, values in values.map { ["  " + name, $0] }
             }
             let lines = Table.lines(principals.map { ["  " + $0.kind, $0.name] }) + Table.lines(rows)
@@ -38,7 +39,7 @@ struct RemoteReport {
         let (reason, principals, attributes): (JSONValue?, JSONValue?, JSONValue?) =
             switch outcome {
             case .refused(let failure): (.text(failure.code), nil, nil)
-            case .accepted(_, let principals, let attributes):
+            case .accepted(_, _, let principals, let attributes):
                 (nil, .array(principals.map { ["kind": .text($0.kind), "name": .text($0.name)] }), .lists(attributes))
             }
         return [
@@ -51,7 +52,7 @@ struct RemoteReport {
 extension RemoteCheck {
     func report(_ outcome: RealmAPIResponse.Outcome) -> RemoteReport {
         var user = options.user ?? server.user ?? ""
-        if case .accepted(let name, _, _) = outcome { user = name.text }
+        if case .accepted(let name, _, _, _) = outcome { user = name.text }
         return RemoteReport(server: url.description, realm: options.realm ?? "", user: user, outcome: outcome)
     }
 

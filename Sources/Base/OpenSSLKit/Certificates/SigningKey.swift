@@ -54,7 +54,9 @@ public final class SigningKey: Sendable {
         // SEQUENCE of two INTEGERs of up to 33 bytes each.
         var der = [UInt8](repeating: 0, count: 80)
         var count = der.count
-        try unsafe withContext { context, key throws(OpenSSLError) in
+        guard let context = unsafe EVP_MD_CTX_new() else { throw .failed("ECDSA") }
+        defer { unsafe EVP_MD_CTX_free(context) }
+        try unsafe key.withKey { key throws(OpenSSLError) in
             let done = unsafe message.withUnsafeBufferPointer { message in
                 unsafe EVP_DigestSignInit_ex(context, nil, "SHA256", nil, nil, key, nil) == 1
                     && EVP_DigestSign(context, &der, &count, message.baseAddress, message.count) == 1
@@ -68,26 +70,9 @@ public final class SigningKey: Sendable {
     ///
     /// - Throws: ``OpenSSLError`` with code `libraryFailure`.
     public func verifies(_ signature: Span<UInt8>, of message: Span<UInt8>) throws(OpenSSLError) -> Bool {
-        guard signature.count == Self.signatureBytes else { return false }
-        ErrorQueue.clearIfNeeded()
-        defer { ErrorQueue.clear() }
-        let der = try Self.der(ofNumbers: signature)
-        return try unsafe withContext { context, key throws(OpenSSLError) in
-            guard unsafe EVP_DigestVerifyInit_ex(context, nil, "SHA256", nil, nil, key, nil) == 1 else {
-                throw .failed("ECDSA signature")
-            }
-            return unsafe message.withUnsafeBufferPointer { message in
-                unsafe EVP_DigestVerify(context, der, der.count, message.baseAddress, message.count) == 1
-            }
+        try unsafe key.withKey { key throws(OpenSSLError) in
+            try unsafe VerificationKey.verify(signature, of: message, by: key)
         }
-    }
-
-    private func withContext<Result>(
-        _ body: (_ context: OpaquePointer, _ key: OpaquePointer) throws(OpenSSLError) -> Result
-    ) throws(OpenSSLError) -> Result {
-        guard let context = unsafe EVP_MD_CTX_new() else { throw .failed("ECDSA") }
-        defer { unsafe EVP_MD_CTX_free(context) }
-        return try unsafe key.withKey { key throws(OpenSSLError) in try unsafe body(context, key) }
     }
 
     // MARK: Forms of keys and signatures
@@ -128,27 +113,5 @@ public final class SigningKey: Sendable {
         let r = try unsafe bytes(of: ECDSA_SIG_get0_r(signature))
         let s = try unsafe bytes(of: ECDSA_SIG_get0_s(signature))
         return r + s
-    }
-
-    /// Converts a signature from two numbers of fixed length to DER.
-    private static func der(ofNumbers numbers: Span<UInt8>) throws(OpenSSLError) -> [UInt8] {
-        guard let signature = unsafe ECDSA_SIG_new() else { throw .failed("ECDSA signature") }
-        defer { unsafe ECDSA_SIG_free(signature) }
-        let (r, s) = unsafe numbers.withUnsafeBufferPointer { bytes in
-            unsafe (
-                BN_bin2bn(bytes.baseAddress, Int32(coordinateBytes), nil),
-                BN_bin2bn(bytes.baseAddress.map { unsafe $0 + coordinateBytes }, Int32(coordinateBytes), nil)
-            )
-        }
-        // The signature takes both numbers over only if it takes any.
-        guard unsafe ECDSA_SIG_set0(signature, r, s) == 1 else {
-            unsafe BN_free(r)
-            unsafe BN_free(s)
-            throw .failed("ECDSA signature")
-        }
-        guard let der = unsafe derForm({ unsafe i2d_ECDSA_SIG(signature, $0) }) else {
-            throw .failed("ECDSA signature")
-        }
-        return der
     }
 }

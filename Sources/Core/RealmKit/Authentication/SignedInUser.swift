@@ -32,7 +32,7 @@ public struct SignedInUser: Sendable, Hashable {
         )
     }
 
-    /// Creates a user without an ``AuthenticatedIdentity``, for stores, explanations and tests.
+    /// Creates a user without an ``AuthenticatedIdentity``, for stores, verified answers of a server, explanations and tests.
     package init(realm: String, username: Username, groups: [String], attributes: [UserAttribute] = []) {
         self.realm = realm
         self.username = username

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Bytes
-internal import HTTPSClient
-internal import RealmKit
+package import HTTPSClient
+package import RealmKit
 
 /// The JSON body of a response of the realm API.
 ///
 /// It is read as strictly as `RemoteRealm` reads it: a body that is not JSON, has a member twice, or lacks a part of the
 /// answer accepts no user.
-struct RealmAPIResponse {
-    struct Fault: Error {
-        let reason: String
+package struct RealmAPIResponse {
+    package struct Fault: Error {
+        package let reason: String
     }
 
     /// A realm that the server offers to this program.
-    struct ListedRealm {
-        let name: String
-        let authType: String
+    package struct ListedRealm {
+        package let name: String
+        package let authType: String
 
         fileprivate init(_ object: Element) throws(Fault) {
             name = try object.text("name")
@@ -25,9 +25,9 @@ struct RealmAPIResponse {
     }
 
     /// A principal of an accepted user, such as a group.
-    struct ListedPrincipal {
-        let kind: String
-        let name: String
+    package struct ListedPrincipal {
+        package let kind: String
+        package let name: String
 
         fileprivate init(_ object: Element) throws(Fault) {
             kind = try object.text("kind")
@@ -35,15 +35,15 @@ struct RealmAPIResponse {
         }
     }
 
-    enum Outcome {
+    package enum Outcome {
         /// The user is accepted; the name is that of the server.
-        case accepted(Username, principals: [ListedPrincipal], attributes: [String: [String]])
+        case accepted(Username, groups: [String], principals: [ListedPrincipal], attributes: [String: [String]])
         case refused(LoginFailure)
     }
 
     private let body: JSONValue
 
-    init(_ response: HTTPSResponse) throws(Fault) {
+    package init(_ response: HTTPSResponse) throws(Fault) {
         let type = response["content-type"].first
         guard JSONMediaType.isJSON(type ?? "") else {
             throw Fault(reason: "it has the type \(type ?? "none"), not JSON")
@@ -52,9 +52,9 @@ struct RealmAPIResponse {
             .mapError { Fault(reason: "it is not valid JSON: \($0.description)") }.get()
     }
 
-    func realms() throws(Fault) -> [ListedRealm] { try elements("realms").map(ListedRealm.init) }
+    package func realms() throws(Fault) -> [ListedRealm] { try elements("realms").map(ListedRealm.init) }
 
-    func outcome() throws(Fault) -> Outcome {
+    package func outcome() throws(Fault) -> Outcome {
         let outcome = try text("outcome")
         let reason = try text("reason")
         switch outcome.map({ UTF8Text($0) }) {
@@ -63,14 +63,14 @@ struct RealmAPIResponse {
             guard let name = try text("user") else { throw Fault(reason: "there is no user name") }
             let user = try Result { () throws(BadUsername) in try Username(name) }
                 .mapError { Fault(reason: "the user name cannot be used: \($0)") }.get()
-            guard body["groups"]?.asTexts != nil else {
+            guard let groups = body["groups"]?.asTexts else {
                 throw Fault(reason: "/groups is missing, or no array of texts")
             }
             let principals = try elements("principals").map(ListedPrincipal.init)
             guard let attributes = body["attributes"].map(\.asLists) ?? [:] else {
                 throw Fault(reason: "/attributes/* is no member of an object, or no text")
             }
-            return .accepted(user, principals: principals, attributes: attributes)
+            return .accepted(user, groups: groups, principals: principals, attributes: attributes)
         case "refused":
             guard let failure = reason.flatMap({ LoginFailure(code: $0) }) else {
                 throw Fault(reason: "the reason of the refusal is missing or not known")
@@ -81,7 +81,7 @@ struct RealmAPIResponse {
     }
 
     /// The reason for a request that was not answered; nil if the body has none.
-    static func error(in response: HTTPSResponse) -> String? {
+    package static func error(in response: HTTPSResponse) -> String? {
         do throws(Fault) {
             let answer = try RealmAPIResponse(response)
             guard let error = try answer.text("error") else { return nil }
