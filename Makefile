@@ -28,7 +28,7 @@ STATE_FOLDER = /var/lib/gatehouse
 RELEASE_BUILD = .build-release
 RELEASE_PROGRAMS = $(or $(PROGRAMS),$(RELEASE_BUILD)/release)
 
-.PHONY: help help-all swift serve check test steady test-proxies test-browser test-openapi bench-forward-auth interop fuzz soak lint format bench bench-http bench-realms bench-growth test-growth examples docs docs-check readme smoke scanners stalls flood outages timing durability release install uninstall manual package test-package test-container package-deps deps test-deps proxy-deps browser-deps openapi-deps clean
+.PHONY: help help-all swift serve check test steady test-grpc test-proxies test-browser test-openapi bench-forward-auth interop fuzz soak lint format bench bench-http bench-realms bench-growth test-growth examples docs docs-check readme smoke scanners stalls flood outages timing durability release install uninstall manual package test-package test-container package-deps deps test-deps proxy-deps browser-deps openapi-deps clean
 
 help:
 	@echo "make serve       build, and serve https://localhost:8443/welcome with $(CONFIG)"
@@ -37,7 +37,7 @@ help:
 	@echo "make lint        check formatting and comments, comparisons of client text, imports, and what docs say about tests, commands and statements"
 	@echo "make format      format all Swift files"
 	@echo "make examples    build and test the examples"
-	@echo "make docs        build the reference of RealmKit, RealmTesting, AccessControl, HummingbirdRealms, RealmVerifier and GatehouseClient with DocC"
+	@echo "make docs        build the reference of RealmKit, RealmTesting, AccessControl, HummingbirdRealms, NIORealms, RealmVerifier and GatehouseClient with DocC"
 	@echo "make docs-check  run the commands of README.md and docs, and check the snippets"
 	@echo "make install     install what make release has built, below DESTDIR and PREFIX ($(PREFIX)); make uninstall removes it"
 	@echo "make package     build the Debian packages in dist"
@@ -90,6 +90,12 @@ RUNS ?= 10
 steady: deps test-deps
 	Scripts/test.py --runs $(RUNS)
 
+# The tests of GRPCRealms, a package of their own, because the trait GRPC compiles all targets again.
+GRPC_BUILD = .build-grpc
+test-grpc: deps
+	$(SWIFT_BUILD) --build-tests --package-path Tests/GRPC --scratch-path $(GRPC_BUILD)
+	swift test --skip-build --package-path Tests/GRPC --scratch-path $(GRPC_BUILD)
+
 interop: deps
 	Tests/Interop/passwords.sh
 
@@ -113,7 +119,7 @@ lint: swift
 	Scripts/comments.py
 	Scripts/quoted-tests.py
 	Scripts/documented.py
-	Scripts/declared-imports.py . Examples/CustomRealm Examples/Welcome Examples/Chat Examples/RemoteList Benchmarks
+	Scripts/declared-imports.py . Tests/GRPC Examples/CustomRealm Examples/Welcome Examples/Chat Examples/RemoteList Benchmarks
 
 format: swift
 	swift format format --in-place --parallel --recursive $(SWIFT_FILES)

@@ -5,7 +5,8 @@ import PackageDescription
 
 // What we use of other packages.
 let products = [
-    "GRDB.swift": ["GRDB"], "Yams": ["Yams"], "hummingbird": ["Hummingbird", "HummingbirdCore"],
+    "GRDB.swift": ["GRDB"], "Yams": ["Yams"], "grpc-swift-2": ["GRPCCore"],
+    "hummingbird": ["Hummingbird", "HummingbirdCore"],
     "swift-argument-parser": ["ArgumentParser"], "swift-collections": ["DequeModule"],
     "swift-distributed-tracing": ["InMemoryTracing", "Instrumentation", "Tracing"], "swift-http-types": ["HTTPTypes"],
     "swift-log": ["Logging"], "swift-metrics": ["CoreMetrics", "MetricsTestKit"], "swift-mustache": ["Mustache"],
@@ -13,7 +14,10 @@ let products = [
     "swift-service-lifecycle": ["ServiceLifecycle", "UnixSignals"],
 ]
 // What is built with a trait only.
-let traits = ["CLDAP": "LDAP", "CPAM": "PAM", "CPostgres": "PostgreSQL", "RealmLDAP": "LDAP", "RealmPAM": "PAM"]
+let traits = [
+    "CLDAP": "LDAP", "CPAM": "PAM", "CPostgres": "PostgreSQL", "GRPCCore": "GRPC", "RealmLDAP": "LDAP",
+    "RealmPAM": "PAM",
+]
 
 // The commit for --version. `make install` and `make package` set it; it is no part of other builds.
 let commit = Context.environment["GATEHOUSE_COMMIT"].flatMap { text in
@@ -27,11 +31,11 @@ func systemLibrary(_ name: String, package: String, pkgConfig: String? = nil) ->
 
 /// A target or product of this name.
 func dependency(_ name: String) -> Target.Dependency {
+    let condition = traits[name].flatMap { TargetDependencyCondition.when(traits: [$0]) }
     if let package = products.first(where: { $0.value.contains(name) })?.key {
-        return .product(name: name, package: package)
+        return .product(name: name, package: package, condition: condition)
     }
-    guard let trait = traits[name] else { return .target(name: name) }
-    return .target(name: name, condition: .when(traits: [trait]))
+    return .target(name: name, condition: condition)
 }
 
 let system = [
@@ -106,6 +110,7 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
             "OpenSSLKit", "RealmConfiguration", "RealmKit", "Sessions", "SignIn", "CoreMetrics", "HTTPTypes",
             "ServiceLifecycle", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "UnixSignals",
         ],
+        "GRPCRealms": ["RealmKit", "RealmVerifier", "GRPCCore", "Instrumentation"],
         "GatehouseClient": ["Bytes", "Files", "HTTPSClient", "OpenSSLKit", "RealmKit"],
         "HTTPServer": [
             "Bytes", "HTTPLimits", "NIOOpenSSL", "OpenSSLKit", "HTTPTypes", "NIOCore", "NIOHPACK", "NIOHTTP2",
@@ -116,6 +121,7 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
             "RealmKit", "Sessions", "SignIn", "CoreMetrics", "Hummingbird", "HummingbirdCore", "HTTPTypes",
             "ServiceLifecycle", "Logging", "NIOCore",
         ],
+        "NIORealms": ["AccessControl", "Bytes", "RealmKit", "RealmVerifier", "NIOCore", "NIOHTTP1"],
         "RealmVerifier": [
             "AccessControl", "Bytes", "Files", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit", "Sessions",
             "Throttle", "CoreMetrics", "Instrumentation", "Logging", "ServiceLifecycle", "Tracing",
@@ -201,6 +207,7 @@ let tested: KeyValuePairs<String, [String]> = [
     ],
     "LoginConf": [],
     "NIOOpenSSL": ["TLSTesting", "NIOEmbedded", "NIOPosix"],
+    "NIORealms": ["Logging", "NIOEmbedded", "NIOPosix"],
     "OpenSSLKit": ["TLSTesting"],
     "Passwords": [],
     "RealmBasics": ["RealmFile", "TLSTesting"],
@@ -235,8 +242,8 @@ let package = Package(
         // For executables of one's own: the built-in realms, the store, the two commands, the server.
         "BuiltInRealms", "RealmsWithoutStore", "Store", "AuthcheckCommand", "AuthcheckRemote", "GatehouseCommand",
         "AccessControl", "Gatehouse",
-        // For programs of one's own: a check of credentials; the routes of a server, protected.
-        "RealmVerifier", "HummingbirdRealms",
+        // For programs of one's own: a check of credentials; the requests of a server, protected.
+        "RealmVerifier", "GRPCRealms", "HummingbirdRealms", "NIORealms",
         // For applications behind a server: its identity tokens, its realm API.
         "GatehouseClient",
         // For those who only want the parts.
@@ -248,6 +255,7 @@ let package = Package(
         .executable(name: "conformance", targets: ["conformance"]),
     ],
     traits: [
+        .trait(name: "GRPC", description: "GRPCRealms, for servers of gRPC Swift 2."),
         .trait(name: "LDAP", description: "LDAPRealm; needs libldap-dev."),
         .trait(name: "PAM", description: "PAMRealm and its helper program; needs libpam0g-dev."),
         .trait(name: "PostgreSQL", description: "SQLRealm with PostgreSQL databases; needs libpq-dev."),
@@ -264,6 +272,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
         .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
+        // Resolved only with the trait GRPC (decision 0070).
+        .package(url: "https://github.com/grpc/grpc-swift-2.git", from: "2.4.3"),
         .package(url: "https://github.com/hummingbird-project/swift-mustache.git", from: "2.1.1"),
         .package(url: "https://github.com/jpsim/Yams.git", from: "6.2.2"),
         // No traits and only the product Hummingbird: it then compiles no second TLS library.

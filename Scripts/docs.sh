@@ -12,7 +12,7 @@ set -eu
 cd "$(dirname "$0")/.."
 root=$PWD
 reference=$root/.build-docs/reference
-modules=${*:-RealmKit RealmTesting AccessControl HummingbirdRealms RealmVerifier GatehouseClient}
+modules=${*:-RealmKit RealmTesting AccessControl HummingbirdRealms NIORealms RealmVerifier GatehouseClient}
 if [ -z "${BUILD:-}" ]; then
     for module in $modules; do Scripts/build.sh --target "$module"; done
     BUILD=$(Scripts/build.sh --show-bin-path)
