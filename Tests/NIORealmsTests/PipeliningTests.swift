@@ -86,6 +86,19 @@ import Testing
         check.finish(.refused)
     }
 
+    @Test(arguments: [true, false])
+    func `a client that does not read has one response in memory`(hasPipelining: Bool) async throws {
+        let connection = try await Connection(hasPipelining: hasPipelining, clientReads: false)
+        try await connection.receive(get("/1") + get("/2", "ann") + get("/3"))
+        #expect(try await connection.statuses() == ["401"] && connection.waiting == 0)
+        let before = connection.reads
+        connection.channel.read()
+        await connection.channel.testingEventLoop.run()
+        #expect(connection.reads == before)
+        try await connection.channel.close()
+        #expect(try await connection.statuses() == ["401"] && connection.waiting == 0)
+    }
+
     // MARK: Bodies of refused requests
 
     @Test func `the body of a refused request is no request`() async throws {
@@ -162,6 +175,7 @@ import Testing
         let eventLoop = connection?.channel.testingEventLoop
         try await connection?.channel.close()
         #expect(connection?.channel.isActive == false && connection?.application.all.filter { $0 != "error" } == [])
+        #expect(connection?.cancellations == 1)
         connection = nil
         check?.finish(.refused)
         let begin = ContinuousClock.now

@@ -31,11 +31,19 @@ final class Connection: Sendable {
     let application: Lines
     private let checks = Mutex<[Check]>([])
     private let sent = Mutex("")
+    private let cancelledChecks = Atomic(0)
+    /// The number of checks whose task was cancelled.
+    var cancellations: Int { cancelledChecks.load(ordering: .relaxed) }
     private let readCount = Atomic(0)
     /// The number of reads from the socket that handlers have requested.
     var reads: Int { readCount.load(ordering: .relaxed) }
 
-    init(hasPipelining: Bool = true, answers: Bool = true, peer: String? = nil) async throws {
+    init(
+        hasPipelining: Bool = true,
+        answers: Bool = true,
+        peer: String? = nil,
+        clientReads: Bool = true
+    ) async throws {
         let application = Lines()
         self.application = application
         let channel = channel
@@ -46,7 +54,9 @@ final class Connection: Sendable {
                 check: { [weak self] credentials, peer in await self?.check(credentials, peer) ?? .unavailable }
             )
             let pipeline = channel.pipeline.syncOperations
-            try pipeline.addHandler(Socket { [weak self] in self?.readCount.add(1, ordering: .relaxed) })
+            try pipeline.addHandler(
+                Socket(sends: clientReads) { [weak self] in self?.readCount.add(1, ordering: .relaxed) }
+            )
             try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: hasPipelining)
             try pipeline.addHandler(handler)
             try pipeline.addHandler(Application(application, answers: answers))
@@ -55,8 +65,12 @@ final class Connection: Sendable {
     }
 
     private func check(_ credentials: BasicCredentials, _ peer: String?) async -> Verification {
-        await withCheckedContinuation { continuation in
-            checks.withLock { $0.append(Check(credentials.name, peer, continuation)) }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                checks.withLock { $0.append(Check(credentials.name, peer, continuation)) }
+            }
+        } onCancel: {
+            cancelledChecks.add(1, ordering: .relaxed)
         }
     }
 
@@ -171,8 +185,10 @@ final class Application: ChannelInboundHandler {
 private final class Socket: ChannelOutboundHandler {
     typealias OutboundIn = NIOAny
     private let count: () -> Void
+    private let sends: Bool
+    private var unsent: [EventLoopPromise<Void>] = []
 
-    init(_ count: @escaping () -> Void) { self.count = count }
+    init(sends: Bool, _ count: @escaping () -> Void) { (self.sends, self.count) = (sends, count) }
 
     func read(context: ChannelHandlerContext) {
         count()
@@ -184,6 +200,12 @@ private final class Socket: ChannelOutboundHandler {
             promise?.fail(ChannelError.ioOnClosedChannel)
             return
         }
-        context.write(data, promise: promise)
+        if sends { return context.write(data, promise: promise) }
+        context.write(data, promise: nil)
+        if let promise { unsent.append(promise) }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        for promise in unsent { promise.fail(ChannelError.ioOnClosedChannel) }
     }
 }

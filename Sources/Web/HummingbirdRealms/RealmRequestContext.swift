@@ -25,7 +25,8 @@ extension RealmRequestContext {
     /// The ``user``, under the name that `AuthRequestContext` of hummingbird-auth requires.
     ///
     /// An authenticator of hummingbird-auth may set a user that it has authenticated, after ``RealmAuthenticator`` in the
-    /// router: an authenticator of realms that follows removes the user. Nil removes the user.
+    /// router: a ``RealmAuthenticator`` that follows removes the user. Nil removes the user. The response to such a
+    /// user needs a `Cache-Control` of its own, unless the route has a requirement such as ``RequireUser``.
     public var identity: SignedInUser? {
         get { user }
         set { authentication.replaceUser(newValue) }

@@ -69,6 +69,11 @@ public final class Realms: Service {
         self.files = files
         self.logger = logger
         for warning in configuration.warnings { logger.warning("\(warning.logLine)") }
+        if configuration.services[SessionStorage.self] == nil {
+            logger.notice(
+                "sessions and locks end with this program: it has no store (state: .store of the product Store)"
+            )
+        }
         service = try SignInService(configuration, logger: logger, metrics: MetricsSystem.factory)
         do throws(OpenSSLError) {
             // HSTS is sent only with a configured certificate: clients do not trust a development certificate.

@@ -116,7 +116,9 @@ private struct RouteRequirement: Sendable {
                 guard let routeGuard else { throw HTTPError(.forbidden) }
                 return routeGuard.rejection(of: user).response(to: request)
             }
-            return try await next(request, context)
+            if routeGuard != nil { return try await next(request, context) }
+            // No authenticator of ours has added the fields for caches.
+            return try await CacheHeaders.add(isPersonal: true) { try await next(request, context) }
         case .anonymous(let rejection): return rejection.response(to: request)
         case .notChecked:
             context.logger.error("request denied: its route has no RealmAuthenticator or ProtectedByRules")

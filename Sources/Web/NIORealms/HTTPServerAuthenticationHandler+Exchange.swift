@@ -123,8 +123,10 @@ extension HTTPServerAuthenticationHandler {
 
     /// Returns a promise for the last part of the response.
     private func sent(_ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) -> EventLoopPromise<Void> {
-        let promise = promise ?? context.eventLoop.makePromise(of: Void.self)
-        promise.futureResult.assumeIsolated().whenComplete { result in
+        // That of the application may belong to another event loop.
+        let own = context.eventLoop.makePromise(of: Void.self)
+        own.futureResult.cascade(to: promise)
+        own.futureResult.assumeIsolated().whenComplete { result in
             guard case .answering(var exchange) = self.state else { return }
             // Without this response, the next one would be taken for it.
             guard case .success = result else { return self.close(context) }
@@ -132,7 +134,7 @@ extension HTTPServerAuthenticationHandler {
             self.state = .answering(exchange)
             self.continueIfEnded(context)
         }
-        return promise
+        return own
     }
 
     /// Takes the next request if this one and its response have ended.

@@ -52,7 +52,7 @@ public final class HTTPServerAuthenticationHandler: ChannelDuplexHandler {
 
     /// The maximum size of what is held while credentials are checked; a connection that sends more is closed.
     ///
-    /// Each part counts as its bytes and ``partBytes``.
+    /// Each part and each of its fields count as their bytes and ``partBytes``.
     public static let maximumHeldBytes = 1 << 20
     /// The maximum size of the body of a refused request; a connection that sends more is closed.
     public static let maximumDiscardedBytes = 1 << 16
@@ -105,14 +105,18 @@ public final class HTTPServerAuthenticationHandler: ChannelDuplexHandler {
     ///   - realms: The names of the realms that may accept the user, in order; nil for those of the verifier.
     ///   - service: The service that users sign in to, for modules and the log.
     ///   - protectionSpace: The realm of RFC 9110 section 11.5 that the challenge names, without control characters.
-    ///   - peer: Returns the client's address, from the address of the socket and the head of a request. Behind a
-    ///     proxy, it is in a field that only the proxy can set.
+    ///   - peer: Returns the client's address, from the address of the socket and the head of a request; nil if it has
+    ///     none, as behind a Unix socket. Behind a proxy, it is in a field that only the proxy can set. An empty text
+    ///     for a missing field makes the response 503.
     public convenience init(
         _ verifier: RealmVerifier,
         in realms: [String]? = nil,
         service: String = "http",
         protectionSpace: String = "restricted",
-        peer: @escaping @Sendable (SocketAddress?, HTTPRequestHead) -> String? = { address, _ in address?.ipAddress }
+        peer: @escaping @Sendable (SocketAddress?, HTTPRequestHead) -> String? = { address, _ in
+            // A connection that has ended has no address; only that of a Unix socket has no IP address.
+            address.map(\.ipAddress) ?? ""
+        }
     ) {
         self.init(protectionSpace: protectionSpace, peer: peer) { credentials, peer in
             await verifier.verify(credentials, in: realms, service: service, peer: peer)
@@ -173,7 +177,14 @@ public final class HTTPServerAuthenticationHandler: ChannelDuplexHandler {
     private var mayRead: Bool { state.takesParts && held.isEmpty && !isReleasing }
 
     private static func bytes(of part: HTTPServerRequestPart) -> Int {
-        if case .body(let body) = part { body.readableBytes + partBytes } else { partBytes }
+        func bytes(_ fields: HTTPHeaders) -> Int {
+            fields.reduce(partBytes) { $0 + $1.name.utf8.count + $1.value.utf8.count + partBytes }
+        }
+        return switch part {
+        case .head(let head): bytes(head.headers) + head.uri.utf8.count
+        case .body(let body): body.readableBytes + partBytes
+        case .end(let trailers): trailers.map(bytes) ?? partBytes
+        }
     }
 
     // MARK: The end of the connection

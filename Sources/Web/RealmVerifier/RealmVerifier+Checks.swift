@@ -111,7 +111,9 @@ extension RealmVerifier {
             return Self.result(outcome, key: key, by: current, span: span)
         }
         guard let id = try? Digest.sha256(RandomBytes.make(32)) else { return .unavailable }
-        openLogins.put(interactive, for: id, of: ClientNetwork(login.address ?? ""))
+        // Clients without an address do not share the places of one network: each could end the logins of the others.
+        let owner = ClientNetwork(login.address ?? "user \(login.username.text)")
+        openLogins.put(interactive, for: id, of: owner)
         let before = current.accessController.authenticator
         return await OpenLogin(interactive, id, in: openLogins, tracer: tracer) { [weak self] outcome in
             await self?.result(outcome, since: epoch, of: before) ?? .unavailable

@@ -41,7 +41,8 @@ public protocol LoginModule<RealmType>: Sendable {
     ///
     /// It is called for every module that the login reached, also for a module that failed or ignored the login. The
     /// default returns `done` if this module succeeded. The result is counted under the control flag again: if a
-    /// required module throws here, the login fails. ``LoginAttempt/add(_:attributes:)`` adds principals to the login.
+    /// required module throws here, the login fails. ``LoginAttempt/add(_:attributes:as:)`` adds principals to the
+    /// login.
     ///
     /// - Returns: `done`; `ignored` if there was nothing to complete.
     /// - Throws: ``LoginFault`` if the login cannot be completed.

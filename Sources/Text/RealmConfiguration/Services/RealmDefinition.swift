@@ -17,7 +17,8 @@ public struct RealmDefinition: Sendable {
     ///
     /// A thrown ``LoginFault`` is the failure of the login. Any other error means that the login cannot be decided now, as
     /// does an answer after 30 seconds. To refuse an unknown user must take as long as to refuse a wrong password. It must not
-    /// block its thread. It is also called while the account is locked, so it must have no effects.
+    /// block its thread. It is also called while the account is locked, so it must have no effects. Names that are not ASCII are
+    /// to be compared by their bytes, as realms do: `==` of `String` finds other spellings equal.
     public typealias PasswordCheck = @Sendable (_ name: String, _ password: Secret) async throws -> [String]?
 
     let name: String
