@@ -324,7 +324,7 @@ import Testing
                 RealmDefinition(
                     "staff",
                     class: "RemoteRealm",
-                    ["url": "https://127.0.0.1/", "tokn": "violet", "token": "violet\n", "timeout": "soon"]
+                    ["url": "https://127.0.0.1/", "tokn": "violet", "token": "violet", "timeout": "soon"]
                 )
             }
             #expect(Bool(false), "there are errors")
