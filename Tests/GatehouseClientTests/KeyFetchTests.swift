@@ -178,7 +178,7 @@ final class KeyFetchTests: Sendable {
         try await withService(respond: { _ in [.response(keys)] }) { service, _ in
             let pki = try TestPKI.shared.get()
             for authorities in [nil, pki.file("strange.pem").path] {
-                let server = try GatehouseServer("https://localhost:\(service.port)", authorities: authorities)
+                let server = try GatehouseEndpoint("https://localhost:\(service.port)", authorities: authorities)
                 let verifier = try first.verifier(keys: VerificationKeys(of: server))
                 let cause = try await verifier.verify(first.token()).cause
                 #expect(cause?.contains("certificate was rejected") == true)
@@ -192,14 +192,14 @@ final class KeyFetchTests: Sendable {
         "https://a/..", "https://a b",
     ])
     func `a URL that is not one of a server is an error`(url: String) {
-        #expect(throws: GatehouseClientError.self) { try GatehouseServer(url) }
+        #expect(throws: GatehouseClientError.self) { try GatehouseEndpoint(url) }
     }
 
     @Test func `a file without authorities is an error that names it`() throws {
         let pki = try TestPKI.shared.get()
         for name in ["missing.pem", "server.key", "."] {
             let error = #expect(throws: GatehouseClientError.self) {
-                try GatehouseServer("https://a", authorities: pki.file(name).path)
+                try GatehouseEndpoint("https://a", authorities: pki.file(name).path)
             }
             #expect(error?.description.contains(pki.folder.path) == true)
         }
@@ -207,8 +207,8 @@ final class KeyFetchTests: Sendable {
 
     @Test func `a slash at the end of the URL makes no difference`() throws {
         for url in ["https://a", "https://a/", "https://A:443//"] {
-            #expect(try GatehouseServer(url).url("/realms") == "https://a/realms")
+            #expect(try GatehouseEndpoint(url).url("/realms") == "https://a/realms")
         }
-        #expect(try GatehouseServer("https://a:8443/x/").url("/realms") == "https://a:8443/x/realms")
+        #expect(try GatehouseEndpoint("https://a:8443/x/").url("/realms") == "https://a:8443/x/realms")
     }
 }

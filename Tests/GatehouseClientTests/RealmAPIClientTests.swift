@@ -171,7 +171,7 @@ struct RealmAPIClientTests {
     }
 
     @Test func `a token is one line`() throws {
-        let server = try GatehouseServer("https://a")
+        let server = try GatehouseEndpoint("https://a")
         for text in ["", "a b", "a\n", "a\r\nX: y", "ä", "a\u{0}", String(repeating: "x", count: 513)] {
             let error = #expect(throws: GatehouseClientError.self) {
                 try RealmAPIClient(server, token: Secret(utf8: text))

@@ -11,13 +11,13 @@ import TLSTesting
 /// Runs `body` with an HTTPS service on the loopback interface, and the client of its URL with the prefix `/gatehouse`.
 func withService<Result>(
     respond: @escaping @Sendable (TestService.Received) -> [TestService.Step],
-    _ body: (TestService, GatehouseServer) async throws -> Result
+    _ body: (TestService, GatehouseEndpoint) async throws -> Result
 ) async throws -> Result {
     let pki = try TestPKI.shared.get()
     let service = try await TestService(tls: .server(pki.identity("server")), respond: respond)
     do {
         let url = "https://localhost:\(service.port)/gatehouse"
-        let result = try await body(service, GatehouseServer(url, authorities: pki.file("root.pem").path))
+        let result = try await body(service, GatehouseEndpoint(url, authorities: pki.file("root.pem").path))
         try await service.stop()
         return result
     } catch {

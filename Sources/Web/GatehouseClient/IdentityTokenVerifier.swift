@@ -11,7 +11,7 @@ public import RealmKit
 /// and if it is valid now. The token never chooses the algorithm.
 ///
 /// ```swift
-/// let server = try GatehouseServer("https://auth.example.com/gatehouse")
+/// let server = try GatehouseEndpoint("https://auth.example.com/gatehouse")
 /// let verifier = try IdentityTokenVerifier(
 ///     keys: VerificationKeys(of: server), issuer: "https://auth.example.com", audience: "app.example.com")
 /// switch await verifier.verify(token) {

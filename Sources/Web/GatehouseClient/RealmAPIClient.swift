@@ -6,10 +6,10 @@ public import RealmKit
 
 /// Checks the credentials of users by the realm API of a server.
 ///
-/// The server counts and logs each check as a login. A check has the time limit of the client of the ``GatehouseServer``, 30
+/// The server counts and logs each check as a login. A check has the time limit of the client of the ``GatehouseEndpoint``, 30
 /// seconds by default, and ends when its task is cancelled. It may be used from any thread.
 public struct RealmAPIClient: Sendable {
-    private let server: GatehouseServer
+    private let server: GatehouseEndpoint
     private let token: Secret?
 
     /// Creates a client.
@@ -19,7 +19,7 @@ public struct RealmAPIClient: Sendable {
     ///   - token: The `token` of the `client` block of this program, without a line feed; nil if the program has only a
     ///     client certificate.
     /// - Throws: ``GatehouseClientError`` if the token is not 1 to 512 visible characters of ASCII.
-    public init(_ server: GatehouseServer, token: Secret?) throws(GatehouseClientError) {
+    public init(_ server: GatehouseEndpoint, token: Secret?) throws(GatehouseClientError) {
         let isValid = token?.withBytes { bytes in
             (1...512).contains(bytes.count) && bytes.indices.allSatisfy { ASCII.isVisible(bytes[$0]) }
         }
@@ -32,7 +32,7 @@ public struct RealmAPIClient: Sendable {
     /// Creates a client with the token of a file of one line, which is read now.
     ///
     /// - Throws: ``GatehouseClientError`` if the file cannot be read, or has no token.
-    public init(_ server: GatehouseServer, tokenFile path: String) throws(GatehouseClientError) {
+    public init(_ server: GatehouseEndpoint, tokenFile path: String) throws(GatehouseClientError) {
         var bytes = try ClientFile.bytes(path)
         defer { for index in bytes.indices { bytes[index] = 0 } }
         let count = bytes.last == ASCII.lineFeed ? bytes.count - 1 : bytes.count

@@ -47,12 +47,12 @@ public final class VerificationKeys: Sendable {
     private let state: Mutex<State>
     private let clock: WallClock
     /// The server whose keys they are; nil for keys that never change.
-    private let server: GatehouseServer?
+    private let server: GatehouseEndpoint?
 
     /// Uses the keys that a server publishes at `jwks.json`; no request is sent now.
-    public convenience init(of server: GatehouseServer) { self.init(of: server, clock: .ofSystem) }
+    public convenience init(of server: GatehouseEndpoint) { self.init(of: server, clock: .ofSystem) }
 
-    init(of server: GatehouseServer, clock: WallClock) {
+    init(of server: GatehouseEndpoint, clock: WallClock) {
         (self.server, self.clock) = (server, clock)
         state = Mutex(State(keys: [:]))
     }
@@ -88,7 +88,7 @@ public final class VerificationKeys: Sendable {
         }
     }
 
-    private func fetch(from server: GatehouseServer, at now: Int) async {
+    private func fetch(from server: GatehouseEndpoint, at now: Int) async {
         do throws(GatehouseClientError) {
             let keys = try await Self.keys(of: server)
             state.withLock { state in (state.keys, state.fetched, state.fault, state.fetch) = (keys, now, nil, nil) }
@@ -102,7 +102,7 @@ extension VerificationKeys {
     private static let maximumBytes = 65_536
 
     /// Requests the keys of a server.
-    private static func keys(of server: GatehouseServer) async throws(GatehouseClientError) -> Keys {
+    private static func keys(of server: GatehouseEndpoint) async throws(GatehouseClientError) -> Keys {
         let url = server.url("/jwks.json")
         let response: HTTPSResponse
         do throws(HTTPSClientError) {

@@ -8,7 +8,7 @@ internal import OpenSSLKit
 /// A Gatehouse server as an application reaches it, with the HTTPS client that sends the requests.
 ///
 /// One value serves for the keys of identity tokens and for the realm API. It may be used from any thread.
-public struct GatehouseServer: Sendable {
+public struct GatehouseEndpoint: Sendable {
     /// The URL without a `/` at its end.
     private let base: String
     private let client: HTTPSClient
