@@ -4,8 +4,9 @@ internal import Glibc
 
 /// The folder of a program's own files, to which only the owner may write.
 package struct StateFolder {
-    package struct Fault: Error {
+    package struct Fault: Error, CustomStringConvertible {
         package let reason: String
+        package var description: String { reason }
 
         package init(reason: String) { self.reason = reason }
 

@@ -132,8 +132,7 @@ public final class RealmVerifier: Service {
             )
             try await throttle.restore()
         } catch {
-            let reason = (error as? StateFolder.Fault)?.reason ?? "\(error)"
-            throw configuration.server.stateFolder.errors("the state folder cannot be used: \(reason)")
+            throw configuration.server.stateFolder.errors("the state folder cannot be used: \(error)")
         }
         await RealmRefresher.runFirstChecks(configuration.realms)
         (self.load, self.logger, self.refresher) = (load, logger, refresher)
