@@ -68,6 +68,7 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
     "Sources/Core": [
         "AccessControl": ["Bytes", "OpenSSLKit", "RealmKit", "Sessions", "Throttle", "Workers", "HTTPTypes"],
         "Passwords": ["Bytes", "CArgon2", "CCrypt", "OpenSSLKit", "RealmKit", "Workers"],
+        "Prover": ["AccessControl", "RealmKit"],
         "RealmKit": ["Bytes", "Files", "Workers"],
         "Sessions": ["Bytes", "OpenSSLKit", "RealmKit"],
         "Store": ["Bytes", "Files", "OpenSSLKit", "RealmKit", "Sessions", "Throttle", "GRDB"],
@@ -147,8 +148,8 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
         ],
         "GatehouseCommand": [
             "AccessControl", "Bytes", "CommandSupport", "ConfiguredTLS", "Files", "Gatehouse", "HTTPSClient",
-            "LoginConf", "Passwords", "RealmConfiguration", "RealmKit", "Sessions", "SignIn", "Store", "Throttle",
-            "ArgumentParser", "ServiceLifecycle", "Logging", "UnixSignals", "Yams",
+            "LoginConf", "Passwords", "Prover", "RealmConfiguration", "RealmKit", "Sessions", "SignIn", "Store",
+            "Throttle", "ArgumentParser", "ServiceLifecycle", "Logging", "UnixSignals", "Yams",
         ],
         "authcheck": ["AuthcheckCommand", "AuthcheckRemote", "BuiltInRealms", "Store"],
         "gatehouse-server": ["BuiltInRealms", "GatehouseCommand"],
@@ -210,6 +211,7 @@ let tested: KeyValuePairs<String, [String]> = [
     "NIORealms": ["Logging", "NIOEmbedded", "NIOPosix"],
     "OpenSSLKit": ["TLSTesting"],
     "Passwords": [],
+    "Prover": ["BuiltInRealms", "RealmConfiguration"],
     "RealmBasics": ["RealmFile", "TLSTesting"],
     "RealmConfiguration": ["BuiltInRealms"],
     "RealmExec": [],

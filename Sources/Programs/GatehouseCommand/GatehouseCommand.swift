@@ -4,6 +4,7 @@ internal import ArgumentParser
 internal import CommandSupport
 internal import Glibc
 internal import LoginConf
+internal import Prover
 internal import RealmConfiguration
 public import RealmKit
 internal import Store
@@ -63,6 +64,8 @@ public enum GatehouseCommand {
             guard hasLostOutput.load(ordering: .relaxed) else { return 0 }
             print("the command has succeeded, but its output could not be written", on: STDERR_FILENO)
             return CommandError.Status.unwritten.rawValue
+        } catch let end as ComparisonEnd {
+            return end.result.rawValue
         } catch {
             let error = CommandError(error)
             if !error.message.isEmpty {

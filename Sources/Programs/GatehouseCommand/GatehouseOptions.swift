@@ -24,7 +24,8 @@ struct GatehouseOptions: CommandGroup {
             """,
         version: CommandProcess.version(of: "gatehouse"),
         subcommands: [
-            Init.self, Serve.self, Check.self, Health.self, Explain.self, User.self, RealmTests.self, Hash.self,
+            Init.self, Serve.self, Check.self, Health.self, Explain.self, Prove.self, User.self, RealmTests.self,
+            Hash.self,
             Lockouts.self, Sessions.self, Message.self, Log.self, TranslationTexts.self,
         ]
     )

@@ -51,7 +51,7 @@ final class HostRules: Sendable {
 
 extension ProtectRule.Host {
     /// Returns true if a host in canonical form belongs to these hosts.
-    func matches(_ name: String) -> Bool {
+    package func matches(_ name: String) -> Bool {
         switch self {
         case .any: true
         case .name(let own): name.hasBytes(of: own)

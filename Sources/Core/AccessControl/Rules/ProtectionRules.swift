@@ -27,6 +27,10 @@ public struct ProtectionRules: Sendable {
     }
 
     let hosts: [HostRules]
+    /// The hosts and domains that rules are for, and the one for all hosts if there is one.
+    package var ruleHosts: [ProtectRule.Host] { hosts.map(\.host) }
+    /// All rules, in the order of evaluation.
+    package var compiled: [CompiledRule] { hosts.flatMap(\.paths).flatMap(\.rules) }
     private let hostTable: HostTable
     /// All rules, in no order.
     package let all: [ProtectRule]
@@ -35,7 +39,7 @@ public struct ProtectionRules: Sendable {
     /// True if a rule allows paths that programs may read differently.
     package let allowsAmbiguousPaths: Bool
     /// The hosts whose CORS preflights are allowed.
-    let preflightHosts: [ProtectRule.Host]
+    package let preflightHosts: [ProtectRule.Host]
 
     /// Rules in any order; those with the same host, path and value of `isExact` must have different methods.
     ///
@@ -107,7 +111,7 @@ public struct ProtectionRules: Sendable {
     /// A preflight has no credentials (Fetch Standard, CORS-preflight fetch), so it cannot meet a requirement. It is
     /// allowed if the request with the method of `Access-Control-Request-Method` could be allowed from this address:
     /// not without a rule, and not by a rule with `nobody`. A rule with `methods OPTIONS` decides itself.
-    func ruleAllowingPreflight(
+    package func ruleAllowingPreflight(
         for method: String,
         host: RequestHost?,
         path: PathReadings,

@@ -45,6 +45,13 @@ public struct CIDRBlock: Sendable, Hashable, CustomStringConvertible {
         return length < 7 || hasIPv4 && length < 104
     }
 
+    /// The first address of the block, and the first one after it; between the edges of some blocks, all addresses belong to
+    /// the same of them.
+    package var edges: [NetworkAddress] {
+        let next = length > 0 ? first.addingReportingOverflow(1 << UInt128(128 - length)) : (0, true)
+        return [NetworkAddress(bits: first)] + (next.1 ? [] : [NetworkAddress(bits: next.0)])
+    }
+
     /// Returns whether the block contains an address; an IPv4-mapped IPv6 address is treated as the IPv4 address.
     package func contains(_ address: NetworkAddress) -> Bool { address.prefix(length) == first }
 }

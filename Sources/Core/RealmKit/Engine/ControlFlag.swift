@@ -91,7 +91,8 @@ public struct Outcome: Sendable, Hashable {
     /// Returns the outcome of a module that refused the login, failed, or exceeded its deadline.
     public static func failure(_ failure: LoginFailure) -> Outcome { Outcome(index: 2 + failure.rawValue) }
 
-    static let count = 2 + LoginFailure.allCases.count
+    /// All outcomes.
+    package static let all = [success, ignored] + LoginFailure.allCases.map { failure($0) }
 
     /// The kind of failure; nil for other outcomes.
     public var failure: LoginFailure? { index < 2 ? nil : LoginFailure(rawValue: index - 2) }

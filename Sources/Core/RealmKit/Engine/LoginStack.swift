@@ -23,6 +23,8 @@ public final class LoginStack: Sendable {
         public let level: Int
         /// The module's options in the configuration, without secrets.
         package var settings: [String] = []
+        /// The place in the configuration, such as `login.conf:3:5`; empty if the entry was made in code.
+        package var place = ""
         let kind: Kind
 
         /// Creates an entry with a control flag, a name for reports, by default the module's preferred name, and a time limit
@@ -69,6 +71,27 @@ public final class LoginStack: Sendable {
             Entry(name: name, control: flag.rawValue, table: ActionTable(flag), level: 0, kind: .broken(fault))
         }
 
+        /// Returns an entry whose module is not known to this program, for analyses; it fails in every login that reaches it.
+        package static func unlinked(_ name: String, _ table: ActionTable, control: String, level: Int) -> Entry {
+            let fault = LoginFault.internalError("\(name) is not linked")
+            return Entry(name: name, control: control, table: table, level: level, kind: .broken(fault))
+        }
+
+        /// Returns an entry whose module is unavailable in every login, for analyses.
+        package static func unavailable(_ entry: Entry) -> Entry {
+            let kind = Kind.broken(.unavailable("\(entry.name) is unavailable"))
+            return Entry(
+                name: entry.name,
+                control: entry.control,
+                table: entry.table,
+                level: entry.level,
+                kind: kind
+            )
+        }
+
+        /// True if the entry begins a sub-stack and has no module.
+        package var isSubstack: Bool { if case .substack = kind { true } else { false } }
+
         /// Returns the entry that begins a sub-stack; the entries of the sub-stack follow it, one level deeper.
         public static func substack(_ name: String, level: Int = 0) -> Entry {
             Entry(
@@ -89,7 +112,7 @@ public final class LoginStack: Sendable {
 
     /// The name of the entry in login.conf.
     public let name: String
-    let entries: [Entry]
+    package let entries: [Entry]
     /// The calls of the modules for which no login has to wait, because they are immediate or broken; nil for other entries.
     let immediateCalls: ContiguousArray<ImmediateCall?>
     let rules: ContiguousArray<EntryRule>
@@ -211,6 +234,9 @@ extension LoginStack.Entry {
     private static func call(of module: some ImmediateLoginModule) -> ImmediateCall {
         { attempt throws(LoginFault) in try attempt.perform(on: module) }
     }
+
+    /// The outcome of every login; nil if the module can have several.
+    package var onlyOutcome: Outcome? { (module as? any ConstantLoginModule).map { type(of: $0).onlyOutcome } }
 
     /// The module; nil if it could not be created, and for a sub-stack.
     var module: (any LoginModule)? {

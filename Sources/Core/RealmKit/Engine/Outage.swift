@@ -90,7 +90,6 @@ private struct PossibleWalks {
     }
 
     private static let maximumStates = 5000
-    private static let outcomes = [Outcome.success, .ignored] + LoginFailure.allCases.map { Outcome.failure($0) }
 
     /// Returns false if there are too many evaluations, as in a stack with many jumps and sub-stacks.
     mutating func explore() -> Bool {
@@ -109,7 +108,7 @@ private struct PossibleWalks {
                 inEveryRefusal.formIntersection(state.counted.union([.outage, .unavailable]))
                 continue
             }
-            for outcome in down[entry] ?? Self.outcomes { open.append(next(state, outcome, of: entry)) }
+            for outcome in down[entry] ?? Outcome.all { open.append(next(state, outcome, of: entry)) }
         }
         return true
     }

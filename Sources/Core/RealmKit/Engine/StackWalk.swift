@@ -2,13 +2,13 @@
 
 /// A walk through a stack in one phase: the position, and the decision that follows from the outcomes so far.
 ///
-/// It alone gives the actions their meaning. The engine calls the modules that the walk reaches; ``Outage`` continues copies
-/// with other outcomes.
+/// It alone gives the actions their meaning. The engine calls the modules that the walk reaches; ``Outage`` and the prover
+/// continue copies with other outcomes.
 ///
 /// Source: `_pam_dispatch_aux` of Linux-PAM for actions, levels, jumps and the check at the end; `LoginContext.invoke`
 /// of the JDK for the failure to report (the first failure that counted, otherwise the first failure that did not
 /// count).
-struct StackWalk: Hashable, Sendable {
+package struct StackWalk: Hashable, Sendable {
     /// The outcome that decides, and the entry of its module.
     struct Cause: Hashable {
         let outcome: Outcome
@@ -27,10 +27,13 @@ struct StackWalk: Hashable, Sendable {
     private var opened: [Standing] = []
     private var firstUncountedFailure: Cause?
 
-    var state: LoginStep.State { standing.state }
+    /// A walk at the beginning of a stack.
+    package init() {}
+
+    package var state: LoginStep.State { standing.state }
 
     /// True if a success has counted, and no failure: a login without modules, or that all modules ignored, is refused.
-    var grants: Bool { standing.state == .granting && standing.cause.outcome == .success }
+    package var grants: Bool { standing.state == .granting && standing.cause.outcome == .success }
 
     /// The failure to report when the walk does not grant; nil if no module failed.
     var failure: Cause? {
@@ -39,7 +42,7 @@ struct StackWalk: Hashable, Sendable {
 
     /// Moves to the next module and returns its entry; nil at the end.
     @inline(__always)
-    mutating func nextModule(in stack: LoginStack) -> Int? {
+    package mutating func nextModule(in stack: LoginStack) -> Int? {
         while position < stack.rules.count {
             enter(level: stack.rules[position].level)
             if !stack.rules[position].isSubstack { return position }
@@ -49,7 +52,7 @@ struct StackWalk: Hashable, Sendable {
     }
 
     /// Moves to a module that a former walk has reached; returns false if this walk has left its part of the stack.
-    mutating func advance(to entry: Int, in stack: LoginStack) -> Bool {
+    package mutating func advance(to entry: Int, in stack: LoginStack) -> Bool {
         guard position <= entry else { return false }
         for index in position...entry { enter(level: stack.rules[index].level) }
         position = entry
@@ -64,7 +67,7 @@ struct StackWalk: Hashable, Sendable {
     /// Counts the outcome of a module, and moves behind it, or further; returns true if it counts as a failure.
     @inline(__always)
     @discardableResult
-    mutating func count(
+    package mutating func count(
         _ outcome: Outcome,
         of entry: Int,
         as action: Action,
@@ -111,7 +114,7 @@ struct StackWalk: Hashable, Sendable {
 
     /// Forgets which modules decided, so that walks are equal that continue and end in the same way; to be called after each
     /// outcome, before the walk opens a sub-stack.
-    mutating func forgetCauses() {
+    package mutating func forgetCauses() {
         standing.cause = Cause(outcome: grants ? .success : .ignored, entry: 0)
         firstUncountedFailure = nil
     }
@@ -129,7 +132,7 @@ struct EntryRule: Sendable {
     init(_ entry: LoginStack.Entry) {
         table = entry.table
         level = entry.level
-        if case .substack = entry.kind { isSubstack = true } else { isSubstack = false }
+        isSubstack = entry.isSubstack
     }
 
     /// Returns the action for an outcome.

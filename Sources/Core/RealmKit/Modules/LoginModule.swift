@@ -124,6 +124,12 @@ extension ImmediateLoginModule {
 /// changes of threads. Until it suspends, its deadline is not enforced, and that worker thread makes no other call.
 package protocol NonblockingLoginModule: LoginModule {}
 
+/// A login module that has the same outcome in every login, for proofs about stacks.
+package protocol ConstantLoginModule: ImmediateLoginModule {
+    /// The outcome of every login.
+    static var onlyOutcome: Outcome { get }
+}
+
 /// The decision of one module about a login: success, ignored or failed.
 ///
 /// Source: `LoginModule.login` of JAAS, which returns true or false or throws; the codes of PAM.

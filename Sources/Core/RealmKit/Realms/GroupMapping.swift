@@ -18,6 +18,9 @@ public struct GroupMapping: Sendable {
     /// True if there are no rules.
     public var isEmpty: Bool { targets.isEmpty }
 
+    /// The groups whose members get other groups.
+    package var sources: [String] { targets.keys.map(\.string) }
+
     /// Returns whether a rule gives a group.
     func hasTarget(_ group: String) -> Bool { targets.values.contains { $0.contains(UTF8Text(group)) } }
 

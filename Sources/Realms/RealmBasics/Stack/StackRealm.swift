@@ -23,7 +23,9 @@ public struct StackRealm: Realm {
 ///
 /// It is for tests of stacks, or the last module of a stack that accepts every user whom no other module rejects.
 /// Option: `groups`, the groups to commit.
-public struct PermitLoginModule: ImmediateLoginModule {
+public struct PermitLoginModule: ConstantLoginModule {
+    package static let onlyOutcome = Outcome.success
+
     /// The option `groups`.
     public static let options: PropertySchema = [Property("groups", .list, default: "")]
 
@@ -41,7 +43,9 @@ public struct PermitLoginModule: ImmediateLoginModule {
 /// Rejects every user, as pam_deny(8) does.
 ///
 /// As the last module of a stack it leaves only users whom a sufficient module accepts.
-public struct DenyLoginModule: ImmediateLoginModule {
+public struct DenyLoginModule: ConstantLoginModule {
+    package static let onlyOutcome = Outcome.failure(.permissionDenied)
+
     /// Creates the module, which has no options.
     public init(realm: any Realm, options: ModuleOptions) throws(BadModule) {}
 

@@ -65,6 +65,7 @@ struct ModuleLinker {
                 deadline: deadline
             )
             linked.settings = values.configurationTexts
+            linked.place = entry.text.place(of: module.classRange)
             return linked
         } catch {
             let option = error.setting.flatMap { name in module.options.last { $0.key == name } }

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AccessControl
+internal import RealmKit
+
+/// A request with a user who is admitted by one of two configurations, and not by the other.
+package struct AccessDifference: Sendable, Hashable {
+    /// The method and the path, with the host if the rules have one.
+    package let method: String
+    package let url: String
+    package let isPreflight: Bool
+    /// The client's address, if the rules depend on it.
+    package let peer: String?
+    /// The user; nil if the request is admitted without one.
+    package let user: User?
+    /// The rule that admits the request, and the former decision.
+    package let reason: String
+
+    /// A user who is admitted.
+    package struct User: Sendable, Hashable {
+        package let realm: String
+        package let name: String
+        /// The group, or the attribute and its value, that the user must have; nil if there is none.
+        package var group: String?
+        package var attribute: [String] = []
+        package let scheme: String
+        /// The answers of the modules by which the login is granted.
+        package let answers: String
+    }
+
+    /// The difference as an administrator reads it.
+    package var text: String {
+        var parts = ["\(isPreflight ? "preflight for " : "")\(method) \(url)"]
+        if let peer { parts.append("from \(peer)") }
+        guard let user else { return (parts + ["without a sign-in"]).joined(separator: " ") }
+        parts.append("by \(user.scheme), user \(user.name) of realm \(user.realm)")
+        if let group = user.group { parts.append("in group \(group)") }
+        if user.attribute.count == 2 { parts.append("with \(user.attribute[0]) \(user.attribute[1])") }
+        return parts.joined(separator: " ") + (user.answers.isEmpty ? "" : ", if \(user.answers)")
+    }
+}
+
+/// The comparison of two configurations by what they admit.
+package struct AccessComparison {
+    /// The result, which is also the exit status of `gatehouse prove --diff`.
+    package enum Result: Int32, Sendable {
+        /// Both admit the same requests.
+        case same = 0
+        /// The new one admits less, and nothing else.
+        case narrower = 1
+        /// The new one admits something that the old one does not.
+        case wider = 2
+        /// Other settings may change what back ends answer.
+        case incomparable = 3
+    }
+
+    /// One request for each pair of rules, with a user, that only the new configuration admits.
+    package private(set) var wider: [AccessDifference] = []
+    /// The same for the old configuration.
+    package private(set) var narrower: [AccessDifference] = []
+    /// The settings that may change what back ends answer.
+    package private(set) var otherSettings: [String] = []
+
+    package var result: Result {
+        if !wider.isEmpty { return .wider }
+        if !otherSettings.isEmpty { return .incomparable }
+        return narrower.isEmpty ? .same : .narrower
+    }
+
+    package init(from old: AccessModel, to new: AccessModel) throws(DecisionDiagrams.TooLarge) {
+        var widening = OneWayComparison(from: old, to: new)
+        var narrowing = OneWayComparison(from: new, to: old)
+        try RequestClasses([old, new]).forEach { (request) throws(DecisionDiagrams.TooLarge) in
+            let (before, after) = (old.match(request), new.match(request))
+            // Whether a preflight is allowed also depends on its host.
+            guard request.isPreflight || widening.seen.insert(RulePair(request, old, new)).inserted else { return }
+            for peer in RequestClasses.peers([before.rule, after.rule]) {
+                let was = old.verdict(before, request, from: peer)
+                let now = new.verdict(after, request, from: peer)
+                let address = before.rule?.networks.isEmpty ?? true && after.rule?.networks.isEmpty ?? true ? nil : peer
+                try widening.compare(request, address, from: was, before.rule, to: now, after.rule)
+                try narrowing.compare(request, address, from: now, after.rule, to: was, before.rule)
+            }
+        }
+        (wider, narrower) = (widening.differences, narrowing.differences)
+        otherSettings = widening.otherSettings
+    }
+}
+
+/// Two rules that decide about a request, or what decides without a rule; requests with the same pair are compared once.
+struct RulePair: Hashable {
+    let before, after: ObjectIdentifier?
+    /// True if the request is allowed because no rule is for it.
+    let wasUncovered, isUncovered: Bool
+
+    init(_ request: AccessModel.Request, _ old: AccessModel, _ new: AccessModel) {
+        let (before, after) = (old.match(request), new.match(request))
+        (self.before, self.after) = (before.identity, after.identity)
+        wasUncovered = old.isAllowedWithoutRule(before, request)
+        isUncovered = new.isAllowedWithoutRule(after, request)
+    }
+}
+
+extension ProtectionRules.Match {
+    /// The rule that decides; nil if none does.
+    var rule: ProtectRule? { if case .rule(let compiled) = self { compiled.rule } else { nil } }
+
+    /// The object of the rule that decides.
+    fileprivate var identity: ObjectIdentifier? {
+        switch self {
+        case .rule(let compiled): ObjectIdentifier(compiled)
+        case .none, .uncovered, .ambiguousHost, .ambiguousPath: nil
+        }
+    }
+}
+
+/// What one configuration admits and another does not.
+struct OneWayComparison {
+    let old, new: AccessModel
+    var seen: Set<RulePair> = []
+    private(set) var differences: [AccessDifference] = []
+    private(set) var otherSettings: [String] = []
+    private var realms: [String: RealmComparison] = [:]
+
+    init(from old: AccessModel, to new: AccessModel) { (self.old, self.new) = (old, new) }
+
+    mutating func compare(
+        _ request: AccessModel.Request,
+        _ peer: String?,
+        from was: AccessModel.Verdict,
+        _ before: ProtectRule?,
+        to now: AccessModel.Verdict,
+        _ after: ProtectRule?
+    ) throws(DecisionDiagrams.TooLarge) {
+        let url = (request.host.map { "https://\($0.name)" } ?? "") + request.path
+        let reason = "before: \(Self.text(before, was)); now: \(Self.text(after, now))"
+        var admitted: AccessDifference.User?
+        switch (was, now) {
+        case (.allowed, _), (_, .denied): return
+        case (_, .allowed): break
+        case (.denied, .users(let rule)):
+            guard let user = try firstUser(of: rule, former: nil) else { return }
+            admitted = user
+        case (.users(let former), .users(let rule)):
+            guard let user = try firstUser(of: rule, former: former) else { return }
+            admitted = user
+        }
+        let difference = AccessDifference(
+            method: request.method,
+            url: url,
+            isPreflight: request.isPreflight,
+            peer: peer,
+            user: admitted,
+            reason: reason
+        )
+        // One example for each pair of rules is enough, and one for the addresses of a network.
+        if request.isPreflight, differences.contains(where: { $0.isPreflight && $0.reason == reason }) { return }
+        if let last = differences.last, last.url == url, last.method == request.method, last.user == admitted,
+            last.isPreflight == request.isPreflight
+        {
+            return
+        }
+        differences.append(difference)
+    }
+
+    private static func text(_ rule: ProtectRule?, _ verdict: AccessModel.Verdict) -> String {
+        guard let rule else {
+            if case .allowed = verdict { return "no rule, allowed" }
+            return "denied without a rule"
+        }
+        return [rule.place, "protect", rule.target].filter { !$0.isEmpty }.joined(separator: " ")
+    }
+
+    /// Returns a user whom a rule admits, and a former rule does not.
+    private mutating func firstUser(
+        of rule: ProtectRule,
+        former: ProtectRule?
+    ) throws(DecisionDiagrams.TooLarge) -> AccessDifference.User? {
+        let added = rule.schemes.first { !(former?.schemes.contains($0) ?? false) }
+        let scheme = added ?? rule.schemes.first
+        for (index, name) in rule.realms.enumerated() {
+            guard let realm = new.realms[name] else { continue }
+            let comparison = try compared(name)
+            guard let granted = comparison.granted else { continue }
+            let samples = SampleUsers([rule] + (former.map { [$0] } ?? []), realm: name, models: [old, new])
+            for sample in samples.all where sample.isAllowed(by: rule, in: realm) {
+                guard let former, added == nil else { return sample.difference(in: name, by: scheme, granted) }
+                guard let answers = try answers(in: rule, index, refusedBy: former, sample) else { continue }
+                return sample.difference(in: name, by: scheme, answers)
+            }
+            if let settings = comparison.otherSettings, !otherSettings.contains(settings) {
+                otherSettings.append(settings)
+            }
+            // If this realm grants every login, no further realm is used.
+            guard comparison.canRefuse else { break }
+        }
+        return nil
+    }
+
+    /// Returns answers by which one realm of a rule grants a login that a former rule refused; nil if there are none.
+    ///
+    /// The realms are independent of each other. Those before the granting one refuse the login after the change; the former
+    /// rule used its realms in its own order, until one granted the login.
+    private mutating func answers(
+        in rule: ProtectRule,
+        _ index: Int,
+        refusedBy former: ProtectRule,
+        _ sample: SampleUsers.Sample
+    ) throws(DecisionDiagrams.TooLarge) -> String? {
+        let granting = rule.realms[index]
+        let granted = try compared(granting).granted ?? ""
+        var answers = granted
+        for name in former.realms {
+            guard let realm = old.realms[name] else { continue }
+            let comparison = try compared(name)
+            let canBeGranted, canBeRefused: Bool
+            if name.utf8.elementsEqual(granting.utf8) {
+                (canBeGranted, canBeRefused) = (comparison.canBeGrantedInBoth, comparison.newlyGranted != nil)
+            } else if rule.realms[..<index].contains(where: { $0.utf8.elementsEqual(name.utf8) }) {
+                (canBeGranted, canBeRefused) = (comparison.canBeGrantedBeforeOnly, comparison.canBeRefusedInBoth)
+            } else {
+                canBeGranted = comparison.canBeGrantedInBoth || comparison.canBeGrantedBeforeOnly
+                canBeRefused = comparison.canBeRefusedInBoth || comparison.newlyGranted != nil
+            }
+            let isOwn = name.utf8.elementsEqual(granting.utf8)
+            let known = isOwn ? sample : SampleUsers.Sample(name: sample.name)
+            if canBeGranted, !known.isAllowed(by: former, in: realm) {
+                return isOwn ? granted : "\(granted), and realm \(name) accepts another user of that name"
+            }
+            if canBeRefused, former.whenUnavailable == .stop, former.realms.count > 1, comparison.couldBeUnavailable {
+                return "\(granted), and realm \(name) is unavailable"
+            }
+            guard canBeRefused else { return nil }
+            if isOwn { answers = comparison.newlyGranted ?? granted }
+        }
+        return answers
+    }
+
+    private mutating func compared(_ name: String) throws(DecisionDiagrams.TooLarge) -> RealmComparison {
+        if let known = realms[name] { return known }
+        let comparison = try RealmComparison(from: old.realms[name], to: new.realms[name])
+        realms[name] = comparison
+        return comparison
+    }
+}
+
+/// Users of a realm of whom one is in each class that the requirements of rules can tell apart.
+///
+/// A requirement lists alternatives, and groups and attributes only add to them, so a user with one of them is enough.
+struct SampleUsers {
+    struct Sample {
+        let name: String
+        var group: String?
+        var attribute: [String] = []
+
+        /// The user in a realm, with all groups; nil for names that no user can have.
+        func user(in realm: BoundRealm) -> SignedInUser? {
+            guard let username = try? Username(name) else { return nil }
+            let groups = (group.map { [$0] } ?? []) + realm.assignedGroups
+            let attributes =
+                attribute.count == 2 ? [try? UserAttribute(name: attribute[0], values: [attribute[1]])] : []
+            return SignedInUser(
+                realm: realm.name,
+                username: username,
+                groups: groups + realm.groupMapping.derivedGroups(from: groups),
+                attributes: attributes.compactMap(\.self)
+            )
+        }
+
+        func isAllowed(by rule: ProtectRule, in realm: BoundRealm) -> Bool {
+            user(in: realm).map { rule.allows($0) } ?? false
+        }
+
+        func difference(
+            in realm: String,
+            by scheme: ProtectRule.Scheme?,
+            _ answers: String
+        ) -> AccessDifference.User {
+            AccessDifference.User(
+                realm: realm,
+                name: name,
+                group: group,
+                attribute: attribute,
+                scheme: scheme?.rawValue ?? "",
+                answers: answers
+            )
+        }
+    }
+
+    let all: [Sample]
+
+    init(_ rules: [ProtectRule], realm: String, models: [AccessModel]) {
+        var (names, groups, attributes): ([String], [String], [[String]]) = ([], [], [])
+        for requirement in rules.flatMap(\.requirements) {
+            switch requirement {
+            case .any: break
+            case .users(let users): names += users
+            case .groups(let own): groups += own
+            case .roles(let roles):
+                names += roles.flatMap(\.users)
+                groups += roles.flatMap(\.groups)
+            case .attribute(let name, let values): attributes += values.map { [name, $0] }
+            }
+        }
+        groups += models.compactMap { $0.realms[realm] }.flatMap { $0.groupMapping.sources.sorted() }
+        var other = "someone"
+        while names.contains(other) { other += "1" }
+        all =
+            [Sample(name: other)] + names.map { Sample(name: $0) } + groups.map { Sample(name: other, group: $0) }
+            + attributes.map { Sample(name: other, attribute: $0) }
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import RealmKit
+
+/// The logins that a realm grants before and after a change, for all answers of its modules.
+///
+/// A module of a name is taken as the same module before and after, the first one of a name as the first one, and so on.
+struct RealmComparison {
+    /// Answers by which a login is granted after the change; nil if there are none.
+    let granted: String?
+    /// Answers by which a login is granted after the change, and was not before; nil if there are none.
+    let newlyGranted: String?
+    /// True if a login can be granted before and after the change, by the same answers.
+    let canBeGrantedInBoth: Bool
+    /// True if a login can be granted before the change, and after it not by the same answers.
+    let canBeGrantedBeforeOnly: Bool
+    /// True if a login can be refused before and after the change, by the same answers.
+    let canBeRefusedInBoth: Bool
+    /// True if a refusal before the change can be an outage.
+    let couldBeUnavailable: Bool
+    /// The difference in settings by which the modules may answer differently; nil if there is none.
+    let otherSettings: String?
+
+    /// True if the realm can refuse a login after the change.
+    var canRefuse: Bool { canBeRefusedInBoth || canBeGrantedBeforeOnly }
+
+    /// A realm that does not exist before or after the change grants nothing there.
+    init(from old: BoundRealm?, to new: BoundRealm?) throws(DecisionDiagrams.TooLarge) {
+        let answers = StackModel.Answer.ofEngine
+        var diagrams = DecisionDiagrams(valueCount: answers.count)
+        var variables: [String: Int] = [:]
+        var grants: [DecisionDiagrams.Node] = []
+        for realm in [new, old] {
+            guard let model = realm.map({ StackModel($0.stack) }) else {
+                grants.append(.no)
+                continue
+            }
+            let own = Self.variables(of: model, known: &variables)
+            grants.append(try diagrams.decision(of: model, variables: own).grants)
+        }
+        let (after, before) = (grants[0], grants[1])
+        let names = Dictionary(uniqueKeysWithValues: variables.map { ($1, $0) })
+        let text = { (node: DecisionDiagrams.Node) -> String? in
+            diagrams.example(of: node, preferring: StackModel.preference(of: answers)).map { example in
+                example.sorted { $0.key < $1.key }.map { "\(names[$0.key] ?? "")=\(answers[$0.value].name)" }
+                    .joined(separator: " ")
+            }
+        }
+        granted = text(after)
+        newlyGranted = text(try diagrams.difference(after, before))
+        canBeGrantedInBoth = try diagrams.and(before, after) != .no
+        canBeGrantedBeforeOnly = try diagrams.difference(before, after) != .no
+        canBeRefusedInBoth = try diagrams.or(before, after) != .yes
+        couldBeUnavailable = old.map { Self.isUnavailableInOutage($0.stack) } ?? false
+        otherSettings = old.flatMap { old in new.flatMap { Self.otherSettings(old, $0) } }
+    }
+
+    /// Returns the variable of each entry: that of its module, which other stacks may have given it.
+    private static func variables(of model: StackModel, known: inout [String: Int]) -> [Int] {
+        var counts: [String: Int] = [:]
+        return model.entries.map { entry in
+            counts[entry.name, default: 0] += 1
+            let count = counts[entry.name] ?? 1
+            let name = count == 1 ? entry.name : "\(entry.name)#\(count)"
+            let variable = known[name] ?? known.count
+            known[name] = variable
+            return variable
+        }
+    }
+
+    /// Returns whether a login is refused as unavailable while all modules are unavailable.
+    private static func isUnavailableInOutage(_ stack: LoginStack) -> Bool {
+        let entries = stack.entries.map { entry in
+            entry.isSubstack || entry.onlyOutcome != nil ? entry : .unavailable(entry)
+        }
+        let down = LoginStack(name: stack.name, entries, clock: NoClock())
+        guard let username = try? Username("someone") else { return true }
+        return down.loginNow(LoginRequest(realm: stack.name, username: username))?.isUnavailable ?? true
+    }
+
+    private static func otherSettings(_ old: BoundRealm, _ new: BoundRealm) -> String? {
+        guard old.className.utf8.elementsEqual(new.className.utf8) else { return "the class of realm \(new.name)" }
+        guard old.settings == new.settings else { return "the properties of realm \(new.name)" }
+        let nested = (old.allNested.map(\.fingerprint), new.allNested.map(\.fingerprint))
+        guard nested.0 == nested.1 else { return "a realm that realm \(new.name) uses" }
+        let settings = [old, new].map {
+            Dictionary(grouping: $0.stack.entries, by: \.name).mapValues { $0.map(\.settings) }
+        }
+        for entry in new.stack.entries where settings[0][entry.name].map({ $0 != settings[1][entry.name] }) ?? false {
+            return "the options of \(entry.name) in realm \(new.name)"
+        }
+        return nil
+    }
+}

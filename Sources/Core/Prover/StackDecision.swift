@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import RealmKit
+
+/// The decision of a stack as a function of the answers of its modules.
+package struct StackDecision {
+    /// True for the answers by which a login is granted.
+    package let grants: DecisionDiagrams.Node
+    /// True for the answers of which none counts, so that the login is refused without a reason.
+    package let undecided: DecisionDiagrams.Node
+    /// For each entry, whether a login can reach it.
+    package let isReached: [Bool]
+}
+
+extension DecisionDiagrams {
+    /// The maximum number of states of the evaluation of one stack.
+    package static let maximumStates = 50_000
+
+    /// Returns the decision of a stack, by the walk of the engine through all states that answers can lead to.
+    ///
+    /// The variable of an entry is the element of `variables`; the variables of a stack must be different.
+    package mutating func decision(of model: StackModel, variables: [Int]) throws(TooLarge) -> StackDecision {
+        var walks = StackWalks(model)
+        try walks.explore()
+        var grants = walks.states.map { Array(repeating: Node.no, count: $0.count) }
+        var undecided = grants
+        // The walk never goes back, so that the functions of later entries are already known.
+        for entry in walks.states.indices.reversed() {
+            for state in walks.states[entry].indices {
+                let ends = walks.ends[entry][state]
+                grants[entry][state] = try choice(of: variables[entry], ends, in: model.entries[entry]) { end in
+                    switch end {
+                    case .state(let entry, let number): grants[entry][number]
+                    case .grants: .yes
+                    case .refuses, .undecided: .no
+                    }
+                }
+                undecided[entry][state] = try choice(of: variables[entry], ends, in: model.entries[entry]) { end in
+                    switch end {
+                    case .state(let entry, let number): undecided[entry][number]
+                    case .undecided: .yes
+                    case .refuses, .grants: .no
+                    }
+                }
+            }
+        }
+        let first = walks.first
+        return StackDecision(
+            grants: first.node(grants, isEnd: .grants),
+            undecided: first.node(undecided, isEnd: .undecided),
+            isReached: walks.states.map { !$0.isEmpty }
+        )
+    }
+
+    private mutating func choice(
+        of variable: Int,
+        _ ends: [StackWalks.End],
+        in entry: StackModel.Entry,
+        _ node: (StackWalks.End) -> Node
+    ) throws(TooLarge) -> Node {
+        if entry.onlyAnswer != nil { return node(ends[0]) }
+        return try choice(of: variable, ends.map(node))
+    }
+}
+
+/// All states that the walk through a stack can have, entry by entry.
+private struct StackWalks {
+    /// The state that follows an answer, or the end of the walk.
+    enum End {
+        case state(entry: Int, number: Int)
+        case grants, refuses, undecided
+
+        func node(_ nodes: [[DecisionDiagrams.Node]], isEnd end: End) -> DecisionDiagrams.Node {
+            switch (self, end) {
+            case (.state(let entry, let number), _): nodes[entry][number]
+            case (.grants, .grants), (.undecided, .undecided): .yes
+            default: .no
+            }
+        }
+    }
+
+    let model: StackModel
+    /// The different walks that reach each entry.
+    private(set) var states: [[StackWalk]]
+    /// For each of them, the effect of each answer, or of the only one.
+    private(set) var ends: [[[End]]]
+    private(set) var first = End.undecided
+    private var numbers: [[StackWalk: Int]]
+    private var count = 0
+
+    init(_ model: StackModel) {
+        self.model = model
+        states = model.entries.map { _ in [] }
+        ends = model.entries.map { _ in [] }
+        numbers = model.entries.map { _ in [:] }
+    }
+
+    mutating func explore() throws(DecisionDiagrams.TooLarge) {
+        first = try end(of: StackWalk())
+        for entry in states.indices {
+            var next = 0
+            while next < states[entry].count {
+                ends[entry].append(try answers(of: states[entry][next], at: entry))
+                next += 1
+            }
+        }
+    }
+
+    private mutating func answers(
+        of walk: StackWalk,
+        at index: Int
+    ) throws(DecisionDiagrams.TooLarge) -> [End] {
+        let entry = model.entries[index]
+        var known: [Effect: End] = [:]
+        var ends: [End] = []
+        for answer in entry.onlyAnswer.map({ $0..<($0 + 1) }) ?? model.answers.indices {
+            let outcome = model.answers[answer].outcome
+            let effect = Effect(action: entry.actions[answer], isSuccess: outcome == .success)
+            if let end = known[effect] {
+                ends.append(end)
+                continue
+            }
+            var following = walk
+            following.count(outcome, of: index, as: effect.action, in: model.stack)
+            following.forgetCauses()
+            let end = try end(of: following)
+            known[effect] = end
+            ends.append(end)
+        }
+        return ends
+    }
+
+    private struct Effect: Hashable {
+        let action: Action
+        let isSuccess: Bool
+    }
+
+    private mutating func end(of walk: StackWalk) throws(DecisionDiagrams.TooLarge) -> End {
+        var walk = walk
+        guard let entry = walk.nextModule(in: model.stack) else {
+            if walk.grants { return .grants }
+            return walk.state == .undecided ? .undecided : .refuses
+        }
+        if let number = numbers[entry][walk] { return .state(entry: entry, number: number) }
+        count += 1
+        guard count <= DecisionDiagrams.maximumStates else { throw DecisionDiagrams.TooLarge() }
+        numbers[entry][walk] = states[entry].count
+        states[entry].append(walk)
+        return .state(entry: entry, number: states[entry].count - 1)
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import RealmKit
+
+/// A stack as a proof sees it: for each module the answers that it can give, and what the stack does with each.
+package struct StackModel: Sendable {
+    /// An answer of a module: an outcome of the engine, or a return code of PAM.
+    package struct Answer: Sendable, Hashable {
+        /// The name in the language of the stack, such as `success` or `authinfo_unavail`.
+        package let name: String
+        /// The outcome that the engine's walk takes it for.
+        package let outcome: Outcome
+
+        package init(name: String, outcome: Outcome) { (self.name, self.outcome) = (name, outcome) }
+
+        /// The outcomes of the engine.
+        package static let ofEngine = Outcome.all.map { Answer(name: $0.description, outcome: $0) }
+    }
+
+    /// An entry of a stack.
+    package struct Entry: Sendable {
+        /// The module's name in the configuration.
+        package let name: String
+        /// The control flag or table in the configuration.
+        package let control: String
+        /// The place in the file; empty if it is not known.
+        package let place: String
+        /// The action for each answer.
+        package let actions: [Action]
+        /// The number of the only answer that the module can give; nil if it can give any.
+        package let onlyAnswer: Int?
+        /// The depth of the sub-stack that contains the entry.
+        package let level: Int
+        /// True if the entry begins a sub-stack and has no module.
+        package let isSubstack: Bool
+
+        package init(
+            name: String,
+            control: String,
+            actions: [Action],
+            place: String = "",
+            onlyAnswer: Int? = nil,
+            level: Int = 0,
+            isSubstack: Bool = false
+        ) {
+            self.name = name
+            self.control = control
+            self.place = place
+            self.actions = actions
+            self.onlyAnswer = onlyAnswer
+            self.level = level
+            self.isSubstack = isSubstack
+        }
+    }
+
+    package let name: String
+    package let entries: [Entry]
+    package let answers: [Answer]
+    /// The stack for the engine's walk, which reads only the levels of its entries.
+    let stack: LoginStack
+
+    /// Creates a model of a stack that is not linked, of at most ``LoginStack/maximumEntries`` entries.
+    package init(name: String, entries: [Entry], answers: [Answer]) {
+        self.name = name
+        self.entries = entries
+        self.answers = answers
+        let linked = entries.map { entry -> LoginStack.Entry in
+            guard !entry.isSubstack else { return .substack(entry.name, level: entry.level) }
+            let table = ActionTable(success: .ok, failure: .bad)
+            return .unlinked(entry.name, table, control: entry.control, level: entry.level)
+        }
+        stack = LoginStack(name: name, linked, clock: NoClock())
+    }
+
+    /// Creates the model of a stack of the engine.
+    package init(_ stack: LoginStack) {
+        self.stack = stack
+        name = stack.name
+        answers = Answer.ofEngine
+        entries = stack.entries.map { entry in
+            Entry(
+                name: entry.name,
+                control: entry.control,
+                actions: Outcome.all.map { entry.table[$0] },
+                place: entry.place,
+                onlyAnswer: entry.onlyOutcome.flatMap { Outcome.all.firstIndex(of: $0) },
+                level: entry.level,
+                isSubstack: entry.isSubstack
+            )
+        }
+    }
+
+    /// The number of an answer by its outcome.
+    func answer(_ outcome: Outcome) -> Int { answers.firstIndex { $0.outcome == outcome } ?? 0 }
+
+    /// The model with one entry whose answers all count as ignored.
+    func ignoring(entry index: Int) -> StackModel {
+        var changed = entries
+        let entry = changed[index]
+        changed[index] = Entry(
+            name: entry.name,
+            control: entry.control,
+            actions: answers.map { _ in .ignore },
+            level: entry.level
+        )
+        return StackModel(name: name, entries: changed, answers: answers, stack: stack)
+    }
+
+    private init(name: String, entries: [Entry], answers: [Answer], stack: LoginStack) {
+        (self.name, self.entries, self.answers, self.stack) = (name, entries, answers, stack)
+    }
+}
+
+/// The clock of stacks that no login uses.
+struct NoClock: LoginClock {
+    var now: UInt64 { 0 }
+    func sleep(until deadline: UInt64) async throws(CancellationError) {}
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import RealmKit
+
+/// A proof about one stack, for all answers that its modules can give.
+///
+/// The modules are taken as independent of each other: a combination of answers that two real back ends never give is
+/// considered, too. A grant that is excluded here is impossible; a grant that is found may need such a combination. The
+/// commit phase can only refuse a login, so it is not considered.
+package struct StackProof {
+    package let model: StackModel
+    package let decision: StackDecision
+    private var diagrams: DecisionDiagrams
+
+    private var success: Int { model.answer(.success) }
+    private var unavailable: Int { model.answer(.failure(.unavailable)) }
+    private var refused: Int { model.answer(.failure(.wrongCredentials)) }
+
+    package init(_ model: StackModel) throws(DecisionDiagrams.TooLarge) {
+        self.model = model
+        diagrams = DecisionDiagrams(valueCount: model.answers.count)
+        decision = try diagrams.decision(of: model, variables: Array(model.entries.indices))
+    }
+
+    /// True if there are answers by which a login is granted.
+    package var canGrant: Bool { decision.grants != .no }
+
+    /// The minimal sets of entries whose success grants a login; nil if they are more than ``MinimalSets/maximumCount``.
+    ///
+    /// An entry that always has the same answer is in no set.
+    package var grantingSets: MinimalSets? { sets(of: decision.grants) }
+
+    private func sets(of node: DecisionDiagrams.Node) -> MinimalSets? {
+        diagrams.minimalSets(of: node, values: [success])
+    }
+
+    /// The modules that can answer differently, by name, with their entries, in the order of the stack.
+    package var modules: [(name: String, entries: [Int])] {
+        var modules: [(name: String, entries: [Int])] = []
+        for (index, entry) in model.entries.enumerated()
+        where !entry.isSubstack && entry.onlyAnswer == nil && decision.isReached[index] {
+            if let known = modules.firstIndex(where: { $0.name.utf8.elementsEqual(entry.name.utf8) }) {
+                modules[known].entries.append(index)
+            } else {
+                modules.append((entry.name, [index]))
+            }
+        }
+        return modules
+    }
+
+    // MARK: Assumptions
+
+    /// What a stack grants while some of its modules are unavailable.
+    package struct OutageEffect: Sendable {
+        /// The minimal sets of other entries that still grant; none if every login is refused, nil if they are too many.
+        package let grantingSets: MinimalSets?
+        /// Answers by which a login is granted that the same modules would refuse if they were available; nil if there are
+        /// none.
+        package let opening: [Int: Int]?
+    }
+
+    /// Returns what the stack grants while the modules of some entries are unavailable.
+    package mutating func whileUnavailable(_ entries: Set<Int>) throws(DecisionDiagrams.TooLarge) -> OutageEffect {
+        let down = try diagrams.fixing(decision.grants, unavailable, of: entries)
+        let refusing = try diagrams.fixing(decision.grants, refused, of: entries)
+        let opening = try diagrams.difference(down, refusing)
+        return OutageEffect(grantingSets: sets(of: down), opening: example(of: opening))
+    }
+
+    /// Returns the minimal sets of other entries that grant a login if one module accepts every user; nil if too many.
+    package mutating func whileAccepting(_ entries: Set<Int>) throws(DecisionDiagrams.TooLarge) -> MinimalSets? {
+        let accepting = try diagrams.fixing(decision.grants, success, of: entries)
+        return sets(of: accepting)
+    }
+
+    /// Returns answers by which a login is granted although no module of the given entries succeeds; nil if that is impossible.
+    package mutating func grantWithoutSuccess(of entries: Set<Int>) throws(DecisionDiagrams.TooLarge) -> [Int: Int]? {
+        var allowed = decision.grants
+        for entry in entries {
+            var children = Array(repeating: DecisionDiagrams.Node.yes, count: model.answers.count)
+            children[success] = .no
+            allowed = try diagrams.and(allowed, try diagrams.choice(of: entry, children))
+        }
+        return example(of: allowed)
+    }
+
+    private func example(of node: DecisionDiagrams.Node) -> [Int: Int]? {
+        diagrams.example(of: node, preferring: StackModel.preference(of: model.answers))
+    }
+
+    // MARK: Findings
+
+    /// Returns the findings about the stack and its entries, in their order.
+    package mutating func findings() throws(DecisionDiagrams.TooLarge) -> [StackFinding] {
+        guard canGrant else {
+            return [StackFinding(.vacuous, entry: nil, "the stack refuses every login")]
+        }
+        var findings: [StackFinding] = []
+        if let sets = grantingSets?.sets, sets.first == [] {
+            let text = "the stack grants a login without the success of any module that checks it"
+            findings.append(StackFinding(.vacuous, entry: nil, text))
+        }
+        let support = diagrams.support(of: decision.grants)
+        for (index, entry) in model.entries.enumerated() where !entry.isSubstack {
+            guard decision.isReached[index] else {
+                let text = "no login reaches \(entry.name)"
+                findings.append(StackFinding(.shadowed, entry: index, text))
+                continue
+            }
+            if let finding = try finding(about: entry, index, isInSupport: support.contains(index)) {
+                findings.append(finding)
+            }
+        }
+        return findings + outageFinding()
+    }
+
+    private mutating func finding(
+        about entry: StackModel.Entry,
+        _ index: Int,
+        isInSupport: Bool
+    ) throws(DecisionDiagrams.TooLarge) -> StackFinding? {
+        if isInSupport {
+            guard try diagrams.fixing(decision.grants, success, of: [index]) == .no else { return nil }
+            return StackFinding(.overridden, entry: index, "a login in which \(entry.name) succeeds is never granted")
+        }
+        let without = try diagrams.decision(of: model.ignoring(entry: index), variables: Array(model.entries.indices))
+        if without.grants == decision.grants {
+            let text = "\(entry.name) never decides: without it, the same logins are granted; it may add groups"
+            return StackFinding(.redundant, entry: index, text)
+        }
+        guard entry.onlyAnswer == nil else { return nil }
+        let text = "the answer of \(entry.name) never matters, although the line does"
+        return StackFinding(.vacuous, entry: index, text)
+    }
+
+    /// The outages by which no answer counts, if a stack is otherwise decided.
+    private func outageFinding() -> [StackFinding] {
+        let usual: Set<Int> = [success, unavailable, refused]
+        guard
+            let sets = diagrams.minimalSets(of: decision.undecided, values: [unavailable], allowed: usual)?.sets,
+            let first = sets.first, !first.isEmpty
+        else { return [] }
+        let names = sets.map { $0.map { model.entries[$0].name }.joined(separator: " and ") }
+        let text = "no answer counts while \(names.joined(separator: ", or ")) is unavailable"
+        return [StackFinding(.undecided, entry: nil, text)]
+    }
+}
+
+/// A finding of a proof about a stack.
+package struct StackFinding: Sendable, Hashable {
+    /// The kinds of findings.
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// The answer of an entry, or of all of them, never matters.
+        case vacuous
+        /// The same logins are granted without the entry.
+        case redundant
+        /// No login reaches the entry.
+        case shadowed
+        /// A success of the entry never leads to a grant.
+        case overridden
+        /// Outages lead to a refusal in which no answer counts.
+        case undecided
+    }
+
+    package let kind: Kind
+    /// The number of the entry; nil if the finding is about the stack.
+    package let entry: Int?
+    package let text: String
+
+    init(_ kind: Kind, entry: Int?, _ text: String) { (self.kind, self.entry, self.text) = (kind, entry, text) }
+}
+
+extension StackModel {
+    /// The answers for examples: first the usual ones of a login.
+    static func preference(of answers: [Answer]) -> [Int] {
+        let usual = [Outcome.failure(.wrongCredentials), .success, .failure(.unavailable)].compactMap { outcome in
+            answers.firstIndex { $0.outcome == outcome }
+        }
+        return usual + answers.indices.filter { !usual.contains($0) }
+    }
+
+    /// Returns answers as text, by the names of the modules in their order, as in `A=success B=unavailable`.
+    package func text(_ answers: [Int: Int]) -> String {
+        answers.sorted { $0.key < $1.key }.map { "\(entries[$0.key].name)=\(self.answers[$0.value].name)" }
+            .joined(separator: " ")
+    }
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AccessControl
+internal import Bytes
+internal import Prover
+internal import RealmConfiguration
+internal import RealmKit
+
+/// The proofs about the realms and rules of a configuration.
+struct ProofReport {
+    /// A stack, with what it grants.
+    private struct Proof {
+        /// The name of a realm, a service or a login context.
+        let subject: String
+        let title: String
+        /// The modules whose success grants a login, and the same under assumptions about a module.
+        let grants: [(assumption: String, sets: String)]
+        let canGrant: Bool
+    }
+
+    struct Finding {
+        let subject: String
+        let kind: String
+        let text: String
+        let place: String
+
+        /// The line of a file with accepted findings.
+        var line: String { "\(kind): \(subject): \(text)" }
+    }
+
+    private var proofs: [Proof] = []
+    private var rules: [(rule: ProtectRule, realms: [String])] = []
+    private(set) var findings: [Finding] = []
+
+    init() {}
+
+    /// Proves what the named realms, login contexts and rules grant, or all of them.
+    init(_ configuration: Configuration, names: [String]) throws {
+        let chosen = configuration.rules.filter {
+            names.isEmpty || names.contains($0.path) || names.contains($0.target)
+        }
+        let used = Set(chosen.flatMap(\.realms))
+        let realms = configuration.realms.filter { realm in
+            names.isEmpty || names.contains(realm.name) || names.contains(realm.stack.name) || used.contains(realm.name)
+        }
+        for name in names where chosen.allSatisfy({ $0.path != name && $0.target != name }) {
+            guard !realms.contains(where: { $0.name == name || $0.stack.name == name }) else { continue }
+            throw CommandError(.usage, "there is no realm, login context or rule \(name)")
+        }
+        for realm in realms {
+            let title = "realm \(realm.name), login context \(realm.stack.name)"
+            try add(StackModel(realm.stack), of: realm.name, title: title)
+        }
+        let granting = Dictionary(proofs.map { ($0.subject, $0) }) { first, _ in first }
+        for rule in chosen {
+            let sets = rule.realms.map { "realm \($0): \(granting[$0]?.grants.first?.sets ?? "nothing")" }
+            rules.append((rule, sets))
+            guard rule.access == .users, rule.realms.allSatisfy({ !(granting[$0]?.canGrant ?? false) }) else {
+                continue
+            }
+            let text = "the rule admits nobody, because none of its realms grants a login"
+            findings.append(Finding(subject: rule.target, kind: "vacuous", text: text, place: rule.place))
+        }
+        for rule in try AccessModel(configuration).rulesWithoutRequests() where chosen.contains(rule) {
+            let text = "no request leads to the rule: other rules decide"
+            findings.append(Finding(subject: rule.target, kind: "shadowed", text: text, place: rule.place))
+        }
+    }
+
+    /// Proves what a stack grants.
+    mutating func add(_ model: StackModel, of subject: String, title: String) throws {
+        var proof = try StackProof(model)
+        func text(_ sets: MinimalSets?) -> String {
+            guard let sets else { return "more than \(MinimalSets.maximumCount) sets of modules" }
+            if sets.sets.isEmpty { return "nothing" }
+            return sets.sets.map { set in
+                set.isEmpty ? "no success needed" : set.map { model.entries[$0].name }.joined(separator: " and ")
+            }.joined(separator: ", or ")
+        }
+        var grants = [("", text(proof.grantingSets))]
+        for (name, entries) in proof.modules where proof.canGrant {
+            let down = try proof.whileUnavailable(Set(entries))
+            grants.append(("while \(name) is unavailable", text(down.grantingSets)))
+            if let opening = down.opening {
+                let answers = opening.filter { !entries.contains($0.key) }
+                let condition = answers.isEmpty ? "every login" : "if \(model.text(answers))"
+                let message = "an outage of \(name) grants what its refusal would not: \(condition)"
+                let place = model.entries[entries[0]].place
+                findings.append(Finding(subject: subject, kind: "opens", text: message, place: place))
+            }
+            grants.append(("if \(name) accepts every user", text(try proof.whileAccepting(Set(entries)))))
+        }
+        for finding in try proof.findings() {
+            let place = (finding.entry ?? model.entries.indices.first).map { model.entries[$0].place } ?? ""
+            findings.append(Finding(subject: subject, kind: finding.kind.rawValue, text: finding.text, place: place))
+        }
+        proofs.append(Proof(subject: subject, title: title, grants: grants, canGrant: proof.canGrant))
+    }
+
+    /// Removes the findings that a file lists.
+    mutating func accept(_ lines: [String]) {
+        let known = Set(lines.map { UTF8Text($0) })
+        findings.removeAll { known.contains(UTF8Text($0.line)) }
+    }
+
+    // MARK: Output
+
+    var text: String {
+        var lines: [String] = []
+        for proof in proofs {
+            lines.append(proof.title)
+            for (assumption, sets) in proof.grants {
+                lines.append("  \(assumption.isEmpty ? "granted by" : "\(assumption):") \(sets)")
+            }
+        }
+        for (rule, realms) in rules {
+            lines.append("protect \((rule.methods + [rule.target]).joined(separator: " "))")
+            switch rule.access {
+            case .open: lines.append("  every request, without a sign-in")
+            case .nobody: lines.append("  no request")
+            case .users:
+                let requirements = rule.requirements.map(\.description).joined(separator: ", or ")
+                lines.append("  \(rule.schemes.map(\.rawValue).joined(separator: ", ")); requires \(requirements)")
+                lines += realms.map { "  \($0)" }
+            }
+        }
+        lines += findings.map { ($0.place.isEmpty ? "" : "\($0.place): ") + $0.line }
+        return lines.joined(separator: "\n")
+    }
+
+    var json: JSONValue {
+        let stacks = proofs.map { proof -> JSONValue in
+            [
+                "subject": .text(proof.subject), "title": .text(proof.title),
+                "grantedBy": .text(proof.grants.first?.sets ?? ""),
+                "assumptions": .array(
+                    proof.grants.dropFirst().map { ["assumption": .text($0.assumption), "grantedBy": .text($0.sets)] }
+                ),
+            ]
+        }
+        let rules = rules.map { rule, realms -> JSONValue in
+            [
+                "rule": .text(rule.target), "place": .text(rule.place), "access": .text("\(rule.access)"),
+                "methods": .texts(rule.methods),
+                "schemes": .texts(rule.schemes.map(\.rawValue)),
+                "requires": .texts(rule.requirements.map(\.description)),
+                "grantedBy": .texts(realms),
+            ]
+        }
+        return [
+            "stacks": .array(stacks), "rules": .array(rules),
+            "findings": .array(
+                findings.map {
+                    [
+                        "kind": .text($0.kind), "subject": .text($0.subject), "text": .text($0.text),
+                        "place": .text($0.place),
+                    ]
+                }
+            ),
+        ]
+    }
+
+    /// The findings as SARIF 2.1.0 (OASIS), with their places.
+    var sarif: JSONValue {
+        let results = findings.map { finding -> JSONValue in
+            let parts = finding.place.split(separator: ":")
+            let numbers = parts.suffix(2).compactMap { Int($0) }
+            let file = parts.dropLast(2).joined(separator: ":")
+            let location: JSONValue = [
+                "physicalLocation": [
+                    "artifactLocation": ["uri": .text(file)],
+                    "region": numbers.count == 2
+                        ? ["startLine": .number(numbers[0]), "startColumn": .number(numbers[1])] : nil,
+                ]
+            ]
+            return [
+                "ruleId": .text(finding.kind), "level": .text("warning"),
+                "message": ["text": .text("\(finding.subject): \(finding.text)")],
+                "locations": numbers.count == 2 ? .array([location]) : nil,
+            ]
+        }
+        let rules = (StackFinding.Kind.allCases.map(\.rawValue) + ["opens"]).map { ["id": .text($0)] as JSONValue }
+        return [
+            "$schema": .text("https://json.schemastore.org/sarif-2.1.0.json"), "version": .text("2.1.0"),
+            "runs": .array([
+                [
+                    "tool": ["driver": ["name": .text("gatehouse prove"), "rules": .array(rules)]],
+                    "results": .array(results),
+                ]
+            ]),
+        ]
+    }
+}

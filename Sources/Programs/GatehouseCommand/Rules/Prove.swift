@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AccessControl
+internal import ArgumentParser
+internal import Bytes
+internal import CommandSupport
+internal import Files
+internal import Prover
+internal import RealmConfiguration
+internal import RealmKit
+
+extension GatehouseOptions {
+    /// `gatehouse prove`: what the stacks and rules of a configuration grant, for all answers of their modules.
+    struct Prove: Subcommand {
+        static let configuration = CommandConfiguration(
+            commandName: "prove",
+            abstract:
+                "Show what stacks and rules grant, for all answers of their modules, or compare two configurations.",
+            discussion: """
+                No module is called and no password is needed. For each realm: the minimal sets of modules whose success \
+                grants a login, also while a module is unavailable or accepts every user; and findings. \
+                Exit status: 0 no finding, 1 findings, 2 wrong arguments, 3 wrong configuration or too large. \
+                With --diff: 0 both admit the same, 1 the new one only admits less, 2 something is newly admitted, \
+                3 incomparable, because other settings may change what back ends answer.
+                """
+        )
+
+        @OptionGroup var options: RealmOptions
+        @Argument(
+            help: ArgumentHelp(
+                "Realms, login contexts and paths of rules. Default: all. With --diff: the old and the new realms.conf.",
+                valueName: "name"
+            )
+        )
+        var names: [String] = []
+        @Flag(help: "Compare two configurations by what they admit.") var diff = false
+        @Flag(help: "Print JSON.") var json = false
+        @Flag(help: "Print the findings as SARIF 2.1.0, for code scanning.") var sarif = false
+        @Option(
+            help: ArgumentHelp("A file with known findings, one line each, which are not reported.", valueName: "file"),
+            completion: .file()
+        )
+        var accept: String?
+
+        func validate() throws {
+            guard !diff || names.count == 2 else {
+                throw ValidationError("--diff takes the old and the new realms.conf")
+            }
+            guard !(json && sarif) else { throw ValidationError("--json and --sarif exclude each other") }
+            guard !diff || !sarif && accept == nil else {
+                throw ValidationError("--diff compares; it has no --sarif and no --accept")
+            }
+        }
+
+        func perform(_ kinds: [RealmKind]) async throws {
+            do {
+                try diff ? compare(kinds) : prove(kinds)
+            } catch is DecisionDiagrams.TooLarge {
+                throw CommandError(.configuration, "too large: nothing has been proved")
+            }
+        }
+
+        private func prove(_ kinds: [RealmKind]) throws {
+            let configuration = try options.load(kinds, access: .checkOnly)
+            var report = try ProofReport(configuration, names: names)
+            if let accept { report.accept(try Self.lines(of: accept)) }
+            let text = json ? report.json.text(.terminal) : sarif ? report.sarif.text(.terminal) : report.text
+            GatehouseCommand.print(sarif || json ? text : Printable.text(text))
+            if !report.findings.isEmpty { throw CommandError(.failed, "") }
+        }
+
+        private static func lines(of path: String) throws -> [String] {
+            switch ConfigurationFiles.system.read(path) {
+            case .success(let bytes):
+                let text = String(decoding: bytes, as: UTF8.self)
+                return text.split(whereSeparator: \.isNewline).map(String.init)
+            case .failure(let fault): throw CommandError(.usage, "\(path): \(fault)")
+            }
+        }
+
+        private func compare(_ kinds: [RealmKind]) throws {
+            let models = try names.map { name in
+                var file = options.configuration
+                file.config = name
+                return AccessModel(try GatehouseCommand.load(file, kinds: kinds, access: .checkOnly))
+            }
+            let comparison = try AccessComparison(from: models[0], to: models[1])
+            GatehouseCommand.print(json ? comparison.json.text(.terminal) : Printable.text(comparison.text))
+            if comparison.result != .same { throw ComparisonEnd(result: comparison.result) }
+        }
+    }
+}
+
+/// The end of a comparison, whose result is the exit status.
+struct ComparisonEnd: Error {
+    let result: AccessComparison.Result
+}
+
+extension AccessModel {
+    init(_ configuration: Configuration) {
+        self.init(
+            ProtectionRules(configuration.rules, preflightHosts: configuration.server.preflightHosts),
+            realms: configuration.realms,
+            isBehindProxy: !configuration.server.trustedProxies.isEmpty
+        )
+    }
+}
+
+extension AccessComparison {
+    /// The result, and a line or two for each difference.
+    var text: String {
+        let title =
+            switch result {
+            case .same: "same: both configurations admit the same requests"
+            case .narrower: "narrower: nothing is newly admitted"
+            case .wider: "wider: something is newly admitted"
+            case .incomparable: "incomparable: nothing is newly admitted, unless back ends answer differently"
+            }
+        let lines =
+            wider.flatMap { ["newly admitted: \($0.text)", "  \($0.reason)"] }
+            + narrower.flatMap { ["no longer admitted: \($0.text)", "  \($0.reason)"] }
+            + otherSettings.map { "changed: \($0)" }
+        return ([title] + lines).joined(separator: "\n")
+    }
+
+    var json: JSONValue {
+        [
+            "result": .text("\(result)"), "newlyAdmitted": .array(wider.map(\.json)),
+            "noLongerAdmitted": .array(narrower.map(\.json)), "changed": .texts(otherSettings),
+        ]
+    }
+}
+
+extension AccessDifference {
+    fileprivate var json: JSONValue {
+        [
+            "method": .text(method), "url": .text(url), "preflight": .boolean(isPreflight),
+            "address": peer.map(JSONValue.text), "scheme": (user?.scheme).map(JSONValue.text),
+            "user": (user?.name).map(JSONValue.text), "realm": (user?.realm).map(JSONValue.text),
+            "group": (user?.group).map(JSONValue.text), "answers": (user?.answers).map(JSONValue.text),
+            "attribute": user.flatMap { $0.attribute.isEmpty ? nil : .texts($0.attribute) },
+            "reason": .text(reason),
+        ]
+    }
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import RealmKit
+import RealmTesting
+import SeededRandom
+import Testing
+
+@testable import AccessControl
+@testable import Prover
+
+/// Compares the comparison of two configurations with the enumeration of requests, users and answers by the engine.
+struct AccessComparisonTests {
+    private static let wanted = ProcessInfo.processInfo.environment["GATEHOUSE_PROOFS"].flatMap { Int($0) }
+    private static let seed = ProcessInfo.processInfo.environment["GATEHOUSE_PROOFS_SEED"].flatMap { UInt64($0) } ?? 1
+
+    @Test func `a comparison finds what the enumeration finds, and its examples replay`() throws {
+        var random = Random(seed: Self.seed)
+        var results: [AccessComparison.Result: Int] = [:]
+        for _ in 0..<(Self.wanted ?? 150) {
+            let old = RandomAccess(using: &random)
+            let new = random.below(4) == 0 ? RandomAccess(old.script, using: &random) : old.mutated(using: &random)
+            let comparison = try AccessComparison(from: old.model, to: new.model)
+            try #require(comparison.otherSettings == [])
+            let wider = try Admission.example(from: old, to: new)
+            let narrower = try Admission.example(from: new, to: old)
+            // An outage that ends a login is taken as possible if it is while all modules are unavailable.
+            let isExact = (old.rules + new.rules).allSatisfy { $0.whenUnavailable == .continue }
+            for (found, example) in [(comparison.wider, wider), (comparison.narrower, narrower)] {
+                let isRight = example == nil ? found.isEmpty || !isExact : !found.isEmpty
+                try #require(isRight, "\(found.map(\.text)) \(example ?? "none") \(old.rules) \(new.rules)")
+            }
+            results[comparison.result, default: 0] += 1
+        }
+        #expect(results.count == 3, "\(results)")
+    }
+}
+
+/// A configuration of two realms and a few rules.
+private struct RandomAccess {
+    static let realms = ["a", "b"]
+    static let names = ["ann", "bob", "other"]
+    static let groups = ["staff", "admins", "ops"]
+    private static let hosts: [ProtectRule.Host] = [.any, .name("a.example"), .below("example"), .below("b.example")]
+    private static let paths = ["/", "/a", "/a/b", "/c"]
+    private static let networks = ["10.0.0.0/8", "10.1.0.0/16", "192.168.0.0/16"]
+
+    private(set) var rules: [ProtectRule] = []
+    private(set) var bound: [BoundRealm] = []
+    private var isBehindProxy = false
+    private var preflights: [ProtectRule.Host] = []
+    let script: RandomStack.Script
+
+    var model: AccessModel {
+        let rules = ProtectionRules(rules, preflightHosts: preflights)
+        return AccessModel(rules, realms: bound, isBehindProxy: isBehindProxy)
+    }
+
+    init(_ script: RandomStack.Script = RandomStack.Script(), using random: inout Random) {
+        self.script = script
+        isBehindProxy = random.below(2) == 0
+        if random.below(4) == 0 { preflights = [.name("a.example")] }
+        for _ in 0..<(1 + random.below(4)) { addRule(using: &random) }
+        for name in Self.realms { bound.append(Self.realm(name, script, using: &random)) }
+    }
+
+    /// The same configuration with one or two changes.
+    func mutated(using random: inout Random) -> RandomAccess {
+        var copy = self
+        for _ in 0..<(1 + random.below(2)) {
+            let index = random.below(copy.rules.count)
+            switch random.below(8) {
+            case 0: copy.addRule(using: &random)
+            case 1 where copy.rules.count > 1: copy.rules.remove(at: index)
+            case 2: copy.rules[index].requirements = Self.requirements(using: &random)
+            case 3: copy.rules[index].networks = Self.networks(using: &random)
+            case 4: copy.rules[index].realms = copy.rules[index].realms.reversed()
+            case 5: copy.rules[index].whenUnavailable = random.pick(WhenUnavailable.allCases)
+            case 6: copy.rules[index].schemes = random.pick([[.basic], [.form], [.basic, .form]])
+            default:
+                let realm = random.below(copy.bound.count)
+                copy.bound[realm] = Self.realm(copy.bound[realm].name, script, using: &random)
+            }
+        }
+        return copy
+    }
+
+    private mutating func addRule(using random: inout Random) {
+        var rule = ProtectRule(
+            path: random.pick(Self.paths),
+            realms: random.pick([["a"], ["b"], ["a", "b"], ["b", "a"]]),
+            schemes: random.pick([[.basic], [.basic, .form]]),
+            requirements: Self.requirements(using: &random)
+        )
+        rule.host = random.pick(Self.hosts)
+        rule.isExact = random.below(4) == 0
+        rule.methods = random.pick([[], [], ["GET"], ["POST", "DELETE"]])
+        rule.networks = Self.networks(using: &random)
+        rule.access = random.pick([.users, .users, .users, .open, .nobody])
+        rule.whenUnavailable = random.below(6) == 0 ? .stop : .continue
+        if random.below(5) == 0 { rule.ambiguousPaths = .allow }
+        let isKnown = rules.contains {
+            $0.host == rule.host && $0.path == rule.path && $0.isExact == rule.isExact
+                && ($0.methods.isEmpty || rule.methods.isEmpty || !Set($0.methods).isDisjoint(with: rule.methods))
+        }
+        if !isKnown { rules.append(rule) }
+    }
+
+    private static func requirements(using random: inout Random) -> [ProtectRule.Requirement] {
+        let role = Role(
+            name: "role",
+            realms: random.pick([[], ["a"]]),
+            groups: [random.pick(groups)],
+            users: [random.pick(names)]
+        )
+        let all: [ProtectRule.Requirement] = [
+            .any, .users([random.pick(names)]), .groups([random.pick(groups)]), .groups(["ops", random.pick(groups)]),
+            .roles([role]), .attribute("mail", values: [random.pick(["x", "y"])]),
+        ]
+        return random.below(3) == 0 ? [random.pick(all), random.pick(all)] : [random.pick(all)]
+    }
+
+    private static func networks(using random: inout Random) -> [CIDRBlock] {
+        random.below(3) > 0 ? [] : [random.pick(networks)].compactMap { try? CIDRBlock($0) }
+    }
+
+    private static func realm(_ name: String, _ script: RandomStack.Script, using random: inout Random) -> BoundRealm {
+        let stack = RandomStack(modules: 1 + random.below(2), prefix: "\(name)-M", script: script, using: &random)
+        let mapping = random.pick(["", "", "staff->admins", "staff->ops;ops->admins"])
+        return BoundRealm(
+            name: name,
+            className: "TestRealm",
+            realm: TestRealm(),
+            stack: LoginStack(name: name, stack.entries, clock: ManualClock()),
+            assignedGroups: random.pick([[], [], ["staff"]]),
+            groupMapping: mapping.isEmpty ? .none : (try? GroupMapping(rules: [mapping])) ?? .none
+        )
+    }
+}
+
+private struct TestRealm: Realm {
+    static let properties: PropertySchema = []
+    let jaasContext = "test"
+    let authType = "test"
+    init() {}
+    init(_ properties: RealmProperties) throws(BadRealm) { self.init() }
+}
+
+/// What two configurations admit, request by request.
+private struct Admission {
+    private enum Answer: Hashable { case granted, refused, unavailable }
+
+    private struct User {
+        let name: String
+        /// The realm whose user has the group or the attribute, which no user of the same name in another realm has.
+        let realm: String
+        var group: String?
+        var mail: String?
+
+        func signedIn(to realm: BoundRealm) throws -> SignedInUser {
+            let isOwner = realm.name == self.realm
+            let groups = (isOwner ? [group].compactMap(\.self) : []) + realm.assignedGroups
+            return SignedInUser(
+                realm: realm.name,
+                username: try Username(name),
+                groups: groups + realm.groupMapping.derivedGroups(from: groups),
+                attributes: isOwner ? try mail.map { [try UserAttribute(name: "mail", values: [$0])] } ?? [] : []
+            )
+        }
+    }
+
+    /// Returns a request that the new configuration admits and the old one does not; nil if there is none.
+    static func example(from old: RandomAccess, to new: RandomAccess) throws -> String? {
+        let models = (old.model, new.model)
+        let answers = try joint(old, new)
+        var seen: Set<String> = []
+        for request in requests {
+            let matches = (models.0.match(request), models.1.match(request))
+            for peer in ["10.0.0.1", "10.1.2.3", "192.168.1.1", "198.51.100.7"] {
+                let was = models.0.verdict(matches.0, request, from: peer)
+                let now = models.1.verdict(matches.1, request, from: peer)
+                switch (was, now) {
+                case (.allowed, _), (_, .denied): continue
+                case (_, .allowed): return "\(request) from \(peer)"
+                case (_, .users(let rule)):
+                    var former: ProtectRule?
+                    if case .users(let rule) = was { former = rule }
+                    guard seen.insert("\(String(describing: former)) \(rule)").inserted else { continue }
+                    if let user = try user(rule, former, old, new, answers) {
+                        return "\(request) from \(peer): \(user)"
+                    }
+                }
+            }
+        }
+        return nil
+    }
+
+    private static var requests: [AccessModel.Request] {
+        let hosts = [nil, "a.example", "b.example", "c.example", "x.b.example", "other.test"]
+        let paths = ["/", "/a", "/a/b", "/a/b/c", "/a/x", "/c", "/c/d", "/q", "/a%2Fx", "/a/b%2Fz", "/c%2Fd", "/q%2Fr"]
+        return hosts.flatMap { host in
+            paths.flatMap { path in
+                ["GET", "HEAD", "POST", "DELETE", "PURGE"].flatMap { method in
+                    [false, true].map { isPreflight in
+                        AccessModel.Request(
+                            host: host.flatMap { RequestHost($0) },
+                            path: path,
+                            method: method,
+                            isPreflight: isPreflight
+                        )
+                    }
+                }
+            }
+        }
+    }
+
+    private static func user(
+        _ rule: ProtectRule,
+        _ former: ProtectRule?,
+        _ old: RandomAccess,
+        _ new: RandomAccess,
+        _ answers: [String: Set<[Answer]>]
+    ) throws -> String? {
+        var users: [User] = []
+        for realm in RandomAccess.realms {
+            for name in RandomAccess.names + ["nobody-else"] {
+                users.append(User(name: name, realm: realm))
+                users += RandomAccess.groups.map { User(name: name, realm: realm, group: $0) }
+                users += ["x", "y"].map { User(name: name, realm: realm, mail: $0) }
+            }
+        }
+        for scheme in rule.schemes {
+            for user in users {
+                for first in answers["a"] ?? [] {
+                    for second in answers["b"] ?? [] {
+                        let states = (["a": first[0], "b": second[0]], ["a": first[1], "b": second[1]])
+                        guard try admits(rule, user, new, states.1) else { continue }
+                        guard let former, former.schemes.contains(scheme), try admits(former, user, old, states.0)
+                        else {
+                            return "\(user) \(scheme) \(states)"
+                        }
+                    }
+                }
+            }
+        }
+        return nil
+    }
+
+    private static func admits(
+        _ rule: ProtectRule,
+        _ user: User,
+        _ access: RandomAccess,
+        _ states: [String: Answer]
+    ) throws -> Bool {
+        for name in rule.realms {
+            guard let realm = access.bound.first(where: { $0.name == name }) else { continue }
+            switch states[name] {
+            case .granted: return rule.allows(try user.signedIn(to: realm))
+            case .unavailable where rule.whenUnavailable == .stop: return false
+            case .unavailable, .refused, nil: continue
+            }
+        }
+        return false
+    }
+
+    /// The answers of each realm in both configurations that are possible together.
+    private static func joint(_ old: RandomAccess, _ new: RandomAccess) throws -> [String: Set<[Answer]>] {
+        var joint: [String: Set<[Answer]>] = [:]
+        for name in RandomAccess.realms {
+            let stacks = [old, new].compactMap { $0.bound.first { $0.name == name }?.stack }
+            old.script.begin()
+            repeat {
+                let answers = try stacks.map { stack -> Answer in
+                    let request = LoginRequest(realm: name, username: try Username("someone"))
+                    let report = try #require(stack.loginNow(request))
+                    return report.identity != nil ? .granted : report.isUnavailable ? .unavailable : .refused
+                }
+                joint[name, default: []].insert(answers)
+            } while old.script.advance()
+        }
+        return joint
+    }
+}
