@@ -120,7 +120,7 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
         "HummingbirdRealms": [
             "AccessControl", "Bytes", "ConfiguredTLS", "LoginConf", "NIOOpenSSL", "OpenSSLKit", "RealmConfiguration",
             "RealmKit", "Sessions", "SignIn", "CoreMetrics", "Hummingbird", "HummingbirdCore", "HTTPTypes",
-            "ServiceLifecycle", "Logging", "NIOCore",
+            "ServiceLifecycle", "Logging", "NIOCore", "UnixSignals",
         ],
         "NIORealms": ["AccessControl", "Bytes", "RealmKit", "RealmVerifier", "NIOCore", "NIOHTTP1"],
         "RealmVerifier": [

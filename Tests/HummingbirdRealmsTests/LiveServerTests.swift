@@ -7,6 +7,7 @@ import Logging
 import LoginConf
 import NIOCore
 import NIOPosix
+import ServiceLifecycle
 import Testing
 
 @Suite struct LiveServerTests {
@@ -57,6 +58,67 @@ import Testing
         let message = "realms.conf:9:12: error: cannot listen on 127.0.0.1:\(port): the address is in use"
         #expect("\(errors)".contains(message), "\(errors)")
         try await other.close()
+    }
+
+    @Test func `an application listens on all addresses, and its services and preparations run once`() async throws {
+        let fixture = try await RealmsFixture(server: "listen 127.0.0.2:0; listen 127.0.0.3:0;")
+        let log = Lines()
+        let (events, event) = AsyncStream.makeStream(of: String.self)
+        var application = Application(
+            router: try Self.router(fixture),
+            server: try .openSSL(fixture.realms),
+            configuration: .init(address: fixture.realms.address),
+            services: [fixture.realms, CountedService { event.yield("service") }],
+            onServerRunning: { channel in event.yield(channel.localAddress?.ipAddress ?? "") },
+            logger: log.logger(.trace)
+        )
+        application.beforeServerStarts { event.yield("preparation") }
+        let served = application
+        let serving = Task { try await fixture.realms.serve(served) }
+        var seen: [String] = []
+        for await name in events {
+            seen.append(name)
+            if seen.count == 5 { break }
+        }
+        serving.cancel()
+        _ = await serving.result
+        event.finish()
+        for await name in events { seen.append(name) }
+        #expect(seen.filter { $0 != "service" } == ["preparation", "127.0.0.1", "127.0.0.2", "127.0.0.3"])
+        #expect(seen.count { $0 == "service" } == 1)
+        // ServiceLifecycle logs its services, which must not have the text of realms.conf.
+        #expect(log.text.contains("Application on 127.0.0.2:0"), "\(log.text)")
+        #expect(!log.text.contains("bytes: ["))
+    }
+
+    @Test func `an application that cannot listen on an address ends on all of them`() async throws {
+        let bootstrap = ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+        let other = try await bootstrap.bind(host: "127.0.0.2", port: 0).get()
+        let port = try #require(other.localAddress?.port)
+        let fixture = try await RealmsFixture(server: "listen 127.0.0.2:\(port);")
+        let (addresses, address) = AsyncStream.makeStream(of: SocketAddress?.self)
+        let application = Application(
+            router: try Self.router(fixture),
+            server: try .openSSL(fixture.realms),
+            configuration: .init(address: fixture.realms.address),
+            services: [fixture.realms],
+            onServerRunning: { address.yield($0.localAddress) },
+            logger: Logger(label: "live") { _ in SwiftLogNoOpLogHandler() }
+        )
+        let errors = try await #require(throws: ConfigurationErrors.self) {
+            try await fixture.realms.serve(application)
+        }
+        #expect("\(errors)".contains("cannot listen on 127.0.0.2:\(port): the address is in use"), "\(errors)")
+        try await other.close()
+        address.finish()
+        var listened: [SocketAddress] = []
+        for await case let address? in addresses { listened.append(address) }
+        #expect(listened.map(\.ipAddress) == ["127.0.0.1"])
+        for address in listened {
+            await #expect(throws: (any Error).self) {
+                try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup).connect(to: address).get()
+            }
+        }
     }
 
     @Test func `a session can be begun, used and ended over TLS`() async throws {
@@ -123,5 +185,15 @@ import Testing
             #expect(await stream.read(until: "ended\n").hasSuffix("ended\n"))
             #expect(await events.read(until: "the stream ends").hasSuffix("the stream ends"))
         }
+    }
+}
+
+/// A service that reports its start, and runs until the shutdown.
+private struct CountedService: Service {
+    let onStart: @Sendable () -> Void
+
+    func run() async throws {
+        onStart()
+        try await gracefulShutdown()
     }
 }

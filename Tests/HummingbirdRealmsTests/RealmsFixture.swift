@@ -41,34 +41,51 @@ final class RealmsFixture: Sendable {
     ///   - rules: Further statements of realms.conf.
     ///   - server: Further statements of the server block.
     ///   - port: The port to listen on; 0 for any.
+    ///   - logger: The log of the realms.
     /// - Throws: An error if the configuration is invalid.
-    init(rules: String = "", server: String = "", port: Int = 0) async throws {
+    init(
+        rules: String = "",
+        server: String = "",
+        port: Int = 0,
+        logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    ) async throws {
         folder = try Self.makeFolder()
         let file = folder.appending(path: "realms.conf")
-        let text = """
-            default-realm people;
-            login storeRealm { StoreLoginModule required; }
-            login open { StartWithLoginModule required; }
-            realm people { class StoreRealm; }
-            realm zoo { class StartWithRealm; jaas-context open; startWith z; }
-            role editor { user ben; }
-            passwords { hash argon2id memory=64KiB passes=1 lanes=1; }
-            server {
-                listen 127.0.0.1:\(port);
-                throttle { delay 0s; }
-                credential-cache 0s;
-                \(server)
-            }
-            \(rules)
-            """
-        try Data(text.utf8).write(to: file)
-        var logger = Logger(label: "test")
-        logger.logLevel = .critical
+        try Data(Self.text(rules: rules, server: server, port: port).utf8).write(to: file)
         realms = try await Realms(file.path, kinds: builtInRealms, logger: logger)
         try await add("ann", groups: ["Staff", "User"])
         try await add("ben", groups: ["User"])
         // A running application calls it within its first second.
         await refresh()
+    }
+
+    private static func text(rules: String, server: String, port: Int) -> String {
+        """
+        default-realm people;
+        login storeRealm { StoreLoginModule required; }
+        login open { StartWithLoginModule required; }
+        realm people { class StoreRealm; }
+        realm zoo { class StartWithRealm; jaas-context open; startWith z; }
+        role editor { user ben; }
+        passwords { hash argon2id memory=64KiB passes=1 lanes=1; }
+        server {
+            listen 127.0.0.1:\(port);
+            throttle { delay 0s; }
+            credential-cache 0s;
+            \(server)
+        }
+        \(rules)
+        """
+    }
+
+    /// Writes another realms.conf, with replaced texts.
+    func rewrite(rules: String = "", server: String = "", _ changes: (old: String, new: String)...) throws {
+        var text = Self.text(rules: rules, server: server, port: 0)
+        for change in changes {
+            guard text.contains(change.old) else { throw MissingValue(item: change.old) }
+            text.replace(change.old, with: change.new)
+        }
+        try Data(text.utf8).write(to: folder.appending(path: "realms.conf"))
     }
 
     /// Checks the realms for changed users now.

@@ -80,7 +80,7 @@ import Testing
 }
 
 /// The lines that an application has logged.
-private final class Lines: Sendable {
+final class Lines: Sendable {
     private let lines = Mutex<[String]>([])
 
     var text: String { lines.withLock { $0.joined(separator: "\n") } }

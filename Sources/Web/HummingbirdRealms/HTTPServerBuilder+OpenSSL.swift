@@ -8,13 +8,13 @@ public import LoginConf
 internal import NIOCore
 internal import NIOOpenSSL
 internal import OpenSSLKit
-internal import RealmConfiguration
 internal import Synchronization
 
 extension HTTPServerBuilder {
     /// Returns a server for HTTP/1.1 over TLS by the system's OpenSSL, with the certificates of realms.conf.
     ///
-    /// Browsers send session cookies over TLS only. Use `.http1()` for a server behind a proxy that terminates TLS.
+    /// Browsers send session cookies over TLS only. ``Realms/reload()`` reads the certificates again. Use
+    /// `.http1()` for a server behind a proxy that terminates TLS.
     ///
     /// - Parameters:
     ///   - realms: The realms. The `tls` block of their configuration names the certificate. If the block names no
@@ -26,18 +26,43 @@ extension HTTPServerBuilder {
         _ realms: Realms,
         http1: HTTP1Channel.Configuration = HTTP1Channel.Configuration(idleTimeout: .seconds(60))
     ) throws(ConfigurationErrors) -> HTTPServerBuilder {
-        let tls = try ServerTLS.load(
-            realms.configuration.server,
-            files: realms.files,
-            clock: .system,
-            applicationProtocols: ["http/1.1"]
-        )
-        let expiring = ExpiringCertificates(realms.configuration, files: realms.files).warnings(at: .system)
-        for warning in expiring + tls.warnings { realms.logger.warning("\(warning.logLine)") }
-        let context = tls.context
+        let tls = try realms.loadTLS()
         return HTTPServerBuilder { responder in
-            OpenSSLChannel(base: HTTP1Channel(responder: responder, configuration: http1), context: context)
+            OpenSSLChannel(base: HTTP1Channel(responder: responder, configuration: http1), tls: tls)
         }
+    }
+}
+
+/// The TLS of an application, and its open connections.
+final class ApplicationTLS: Sendable {
+    private struct State {
+        var tls: ServerTLS
+        var connections: [ObjectIdentifier: any Channel] = [:]
+    }
+
+    private let state: Mutex<State>
+
+    init(_ tls: ServerTLS) { state = Mutex(State(tls: tls)) }
+
+    var current: ServerTLS { state.withLock { $0.tls } }
+
+    /// Adds a connection until it is closed, and returns the context for its handshake.
+    func begin(_ channel: any Channel) -> TLSContext {
+        let id = ObjectIdentifier(channel)
+        channel.closeFuture.whenComplete { _ in self.state.withLock { $0.connections[id] = nil } }
+        return state.withLock { state in
+            state.connections[id] = channel
+            return state.tls.context
+        }
+    }
+
+    /// Replaces the TLS of new connections, and closes the open ones after their requests if they are to be retired.
+    func replace(with tls: ServerTLS, retiringConnections isRetiring: Bool) {
+        let retired = state.withLock { state in
+            state.tls = tls
+            return isRetiring ? Array(state.connections.values) : []
+        }
+        for channel in retired { channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent()) }
     }
 }
 
@@ -51,7 +76,7 @@ private struct OpenSSLChannel<Base: ServerChildChannel>: ServerChildChannel {
     }
 
     let base: Base
-    let context: TLSContext
+    let tls: ApplicationTLS
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         let certificate = ConnectionCertificate()
@@ -61,7 +86,7 @@ private struct OpenSSLChannel<Base: ServerChildChannel>: ServerChildChannel {
                 halfCloseTimeout: .seconds(5),
                 toleratesUncleanShutdown: true
             )
-            let handler = try OpenSSLHandler(server: context, configuration: configuration)
+            let handler = try OpenSSLHandler(server: tls.begin(channel), configuration: configuration)
             let recorder = HandshakeRecorder(handler, storingIn: certificate)
             try channel.pipeline.syncOperations.addHandlers([handler, recorder])
         }.flatMap {

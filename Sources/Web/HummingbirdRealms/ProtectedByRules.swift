@@ -17,7 +17,7 @@ public struct ProtectedByRules<Context: RealmRequestContext>: RouterMiddleware {
         case open
     }
 
-    private let routeGuard: RouteGuard
+    private let realms: Realms
     private let unmatched: UnmatchedRequests
     private let isActivity: Bool
 
@@ -28,7 +28,7 @@ public struct ProtectedByRules<Context: RealmRequestContext>: RouterMiddleware {
     ///   - unmatched: The handling of requests that no rule matches.
     ///   - isActivity: True if a request extends the idle time of its session.
     public init(_ realms: Realms, unmatched: UnmatchedRequests = .denied, isActivity: Bool = true) {
-        routeGuard = realms.access.rulesGuard
+        self.realms = realms
         self.unmatched = unmatched
         self.isActivity = isActivity
     }
@@ -40,6 +40,7 @@ public struct ProtectedByRules<Context: RealmRequestContext>: RouterMiddleware {
         next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
         var context = context
+        let routeGuard = realms.access.rulesGuard
         let connection = context.authentication.connection
         switch await routeGuard.check(request, from: connection, isActivity: isActivity, logger: context.logger) {
         case .user(let user):

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import AccessControl
+internal import Bytes
 internal import HTTPTypes
 public import Hummingbird
 internal import RealmConfiguration
 public import RealmKit
 internal import SignIn
+internal import Synchronization
 
 /// Authenticates requests and stores the user in the context.
 ///
@@ -17,8 +19,8 @@ internal import SignIn
 /// An ambiguous or malformed request gets 400. An authenticated request from a page of another site gets 403 if its
 /// method is not safe.
 public struct RealmAuthenticator<Context: RealmRequestContext>: RouterMiddleware {
-    private let routeGuard: RouteGuard
-    private let names: [String]
+    private let realms: Realms
+    private let guards: PerConfiguration<(routeGuard: RouteGuard, names: [String])>
     private let schemes: [ProtectRule.Scheme]
     private let isActivity: Bool
 
@@ -33,7 +35,8 @@ public struct RealmAuthenticator<Context: RealmRequestContext>: RouterMiddleware
     ///     are redirected to the sign-in page.
     ///   - isActivity: True if a request extends the idle time of its session. Use false for requests that scripts send
     ///     without an action of the user.
-    /// - Throws: `RealmError` with the code `noSuchRealm` when a realm does not exist.
+    /// - Throws: `RealmError` with the code `noSuchRealm` when a realm does not exist. A configuration without
+    ///   these realms is not reloaded.
     public init(
         _ realms: Realms,
         in names: [String]? = nil,
@@ -41,11 +44,15 @@ public struct RealmAuthenticator<Context: RealmRequestContext>: RouterMiddleware
         schemes: [ProtectRule.Scheme] = [.form, .basic],
         isActivity: Bool = true
     ) throws(RealmError) {
-        let reaction = whenUnavailable ?? (names == nil ? realms.access.signIn.whenUnavailable : .continue)
-        let names = names ?? realms.access.signIn.realms
-        for name in names { _ = try realms.configuration.authenticator.realm(name) }
-        routeGuard = realms.access.routeGuard(realms: names, whenUnavailable: reaction, schemes: schemes)
-        self.names = names
+        let access = realms.access
+        for name in names ?? access.signIn.realms { _ = try access.configuration.authenticator.realm(name) }
+        realms.namesInCode.withLock { $0.realms.formUnion((names ?? []).map { UTF8Text($0) }) }
+        guards = PerConfiguration(access) { access in
+            let reaction = whenUnavailable ?? (names == nil ? access.signIn.whenUnavailable : .continue)
+            let names = names ?? access.signIn.realms
+            return (access.routeGuard(realms: names, whenUnavailable: reaction, schemes: schemes), names)
+        }
+        self.realms = realms
         self.schemes = schemes
         self.isActivity = isActivity
     }
@@ -57,9 +64,10 @@ public struct RealmAuthenticator<Context: RealmRequestContext>: RouterMiddleware
         next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
         var context = context
+        let (routeGuard, names) = guards.value(in: realms.access)
         // A user of other middleware has no guard.
         if case .user(let authenticated, .some) = context.authentication.result,
-            isAccepted(authenticated, on: context.authentication)
+            isAccepted(authenticated, of: names, on: context.authentication)
         {
             context.authentication.result = .user(authenticated, routeGuard)
             return try await next(request, context)
@@ -79,6 +87,7 @@ public struct RealmAuthenticator<Context: RealmRequestContext>: RouterMiddleware
     /// Returns whether this authenticator accepts a user that other middleware has authenticated.
     private func isAccepted(
         _ authenticated: RouteGuard.AuthenticatedUser,
+        of names: [String],
         on authentication: RealmAuthentication
     ) -> Bool {
         // On a connection with a client certificate, it is not known which credentials were accepted.

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AccessControl
 internal import HTTPTypes
 public import Hummingbird
 internal import NIOCore
 public import RealmKit
 public import Sessions
+internal import SignIn
 
 /// A request context in which ``RealmAuthenticator`` and ``ProtectedByRules`` store the user of a request.
 ///
@@ -46,6 +48,31 @@ extension RealmRequestContext {
     /// - Parameter text: The text from the request; nil if the request has no such text.
     /// - Returns: True if the text is the token. The comparison takes the same time for every text.
     public func isCSRFToken(_ text: String?) -> Bool { authentication.authenticated?.isCSRFToken(text) ?? false }
+
+    /// Returns a signed statement about the ``user``, for an application to which the program forwards the request.
+    ///
+    /// The application expects it in the field `Remote-Token`. Set the field also if the result is nil, so that
+    /// a field of the client is never forwarded. The token is valid for a minute. Its keys are at `/jwks.json`
+    /// of ``SignInPages``.
+    ///
+    /// - Parameter host: The host name of the application, which is the audience of the token. It must not come
+    ///   from the request: the client could then present the token to another application.
+    /// - Returns: The token; nil if the request has no user of an authenticator of this library, or if
+    ///   realms.conf has no `identity-token`.
+    /// - Throws: An error that Hummingbird turns into a response: 503 if the token cannot be signed, or 500 if
+    ///   the host is not a host name.
+    public func identityToken(for host: String) throws -> String? {
+        guard case .user(let user, let routeGuard?) = authentication.result, let tokens = routeGuard.access.tokens
+        else {
+            return nil
+        }
+        guard let host = RequestHost(host) else { throw HTTPError(.internalServerError) }
+        do {
+            return try tokens.token(for: user.user, at: host, time: tokens.now)
+        } catch {
+            throw HTTPError(.serviceUnavailable)
+        }
+    }
 
     /// Returns the user, or throws an error if the request has no user.
     ///

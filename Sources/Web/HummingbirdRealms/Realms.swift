@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Bytes
 internal import CoreMetrics
 public import Hummingbird
 public import Logging
 public import LoginConf
-internal import NIOCore
 internal import OpenSSLKit
 public import RealmConfiguration
 public import RealmKit
 public import ServiceLifecycle
 public import Sessions
 internal import SignIn
+internal import Synchronization
 
 @_exported public import func RealmConfiguration.exitOnConfigurationErrors
 
@@ -18,13 +19,21 @@ internal import SignIn
 ///
 /// Create it once, before the application, and add it to the services of the application. The service ends expired
 /// sessions and the sessions of users who have changed. If it does not run, these sessions do not end.
+///
+/// ``reload()`` reads realms.conf again, and ``serve(_:)`` calls it at SIGHUP.
 public final class Realms: Service {
-    /// The contents of realms.conf.
-    public let configuration: Configuration
-    let access: RealmAccess
+    let load: @Sendable () throws(ConfigurationErrors) -> Configuration
     let files: ConfigurationFiles
     let logger: Logger
     let service: SignInService
+    /// The settings at the start, which has read `listen`, `state` and `throttle`.
+    let settings: ServerSettings
+    let current: Mutex<RealmAccess>
+    /// Nil before ``loadTLS()``.
+    let tls = Mutex<ApplicationTLS?>(nil)
+    /// The names of realms and roles without which no configuration is loaded, because routes of the program use them.
+    let namesInCode = Mutex<(realms: Set<UTF8Text>, roles: Set<UTF8Text>)>(([], []))
+    let reloads = ReloadQueue()
 
     /// Reads and checks a configuration, and restores the sessions and locks of the previous run.
     ///
@@ -50,7 +59,9 @@ public final class Realms: Service {
             properties: SystemProperties.all.merging(properties) { _, given in given },
             services: ProgramServices(state ?? kinds.state, access: .createIfMissing, log: RealmLog(logger))
         )
-        try await self.init(try loader.load(path), files: .system, logger: logger)
+        try await self.init(try loader.load(path), files: .system, logger: logger) { () throws(ConfigurationErrors) in
+            try loader.load(path)
+        }
     }
 
     /// Creates the realms of a configuration, and restores the sessions and locks of the previous run.
@@ -59,13 +70,22 @@ public final class Realms: Service {
     ///   - configuration: Realms, rules and settings.
     ///   - files: The access to the files of the certificate.
     ///   - logger: The log of realms, logins and sessions.
+    ///   - load: Reads the configuration again, for ``reload()``. By default it returns the configuration, so
+    ///     that a reload reads only the files of certificates.
     /// - Throws: `ConfigurationErrors` when the state folder cannot be used, for example because another server uses it.
     public init(
         _ configuration: Configuration,
         files: ConfigurationFiles,
-        logger: Logger
+        logger: Logger,
+        load: (@Sendable () throws(ConfigurationErrors) -> Configuration)? = nil
     ) async throws(ConfigurationErrors) {
-        self.configuration = configuration
+        // Swift 6.3 crashes if the closure follows `??`.
+        if let load {
+            self.load = load
+        } else {
+            self.load = { () throws(ConfigurationErrors) -> Configuration in configuration }
+        }
+        settings = configuration.server
         self.files = files
         self.logger = logger
         for warning in configuration.warnings { logger.warning("\(warning.logLine)") }
@@ -76,24 +96,24 @@ public final class Realms: Service {
         }
         service = try SignInService(configuration, logger: logger, metrics: MetricsSystem.factory)
         do throws(OpenSSLError) {
-            // HSTS is sent only with a configured certificate: clients do not trust a development certificate.
-            access = try RealmAccess(
-                configuration,
-                service: service,
-                isCertificateTrusted: configuration.server.tls.files != nil
-            )
+            current = Mutex(try RealmAccess(configuration, service: service))
         } catch {
             throw configuration.server.stateFolder.errors("no random bytes can be generated: \(error)")
         }
         try await service.restore(configuration)
     }
 
-    /// The first address of `listen`.
+    /// The realms, rules and settings in use: those of the start, or of the last ``reload()``.
+    public var configuration: Configuration { access.configuration }
+
+    /// The access control of the configuration in use.
+    var access: RealmAccess { current.withLock { $0 } }
+
+    /// The first address of `listen` at the start, for the configuration of an application; see ``serve(_:)``.
     ///
-    /// Hummingbird listens on one address only. The limits of the `server` block do not apply to Hummingbird's server.
+    /// The limits of the `server` block do not apply to Hummingbird's server.
     public var address: BindAddress {
-        guard let first = configuration.server.listen.first?.value else { return .hostname("127.0.0.1", port: 0) }
-        return .hostname(first.host, port: first.port)
+        settings.listen.first?.value.bindAddress ?? .hostname("127.0.0.1", port: 0)
     }
 
     /// Maintains sessions, failed logins and realms until the application ends.
@@ -124,24 +144,6 @@ public final class Realms: Service {
     func closeAtShutdown() async {
         // If the stream ends before a shutdown, the task is cancelled.
         if (try? await gracefulShutdown()) != nil { service.endEventStreams() }
-    }
-}
-
-extension Realms {
-    /// Runs an application with its services until SIGTERM or SIGINT.
-    ///
-    /// - Parameter application: The application, with the realms among its services.
-    /// - Throws: `ConfigurationErrors` with the line of `listen`, if the application cannot listen on ``address``; the
-    ///   errors of the application otherwise.
-    public func serve(_ application: some ApplicationProtocol) async throws {
-        do {
-            try await application.runService()
-        } catch let error as IOError {
-            guard let listen = configuration.server.listen.first, application.configuration.address == address,
-                let errors = listen.bindErrors(error.errnoCode)
-            else { throw error }
-            throw errors
-        }
     }
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AccessControl
+internal import Bytes
 public import Hummingbird
 internal import Logging
 internal import RealmConfiguration
 internal import RealmKit
+internal import Synchronization
 
 /// Allows requests of authenticated users only.
 ///
@@ -58,15 +60,13 @@ public struct RequireRole<Context: RealmRequestContext>: RouterMiddleware {
     /// - Parameters:
     ///   - names: The names of the roles.
     ///   - realms: The realms. Their configuration defines the roles.
-    /// - Throws: ``UnknownRole`` when realms.conf does not define a role.
+    /// - Throws: ``UnknownRole`` when realms.conf does not define a role. A configuration without the role is not
+    ///   reloaded.
     public init(_ names: String..., of realms: Realms) throws(UnknownRole) {
-        var roles: [Role] = []
-        for name in names {
-            let known = realms.configuration.roles.first { $0.name.utf8.elementsEqual(name.utf8) }
-            guard let known else { throw UnknownRole(name: name) }
-            roles.append(known)
-        }
-        requirement = RouteRequirement(.roles(roles))
+        let access = realms.access
+        for name in names where access.configuration.role(name) == nil { throw UnknownRole(name: name) }
+        realms.namesInCode.withLock { $0.roles.formUnion(names.map { UTF8Text($0) }) }
+        requirement = RouteRequirement(rolesNamed: names, of: realms)
     }
 
     /// Passes on the request of a user with one of the roles.
@@ -88,14 +88,23 @@ public struct UnknownRole: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String { "realms.conf has no role \(name)" }
 }
 
-/// The requirement of a route, whose check is made once.
+/// The requirement of a route, whose check is made once for each configuration.
 private struct RouteRequirement: Sendable {
-    private let requirement: ProtectRule.Requirement
-    private let isMet: @Sendable (SignedInUser) -> Bool
+    private typealias Check = (requirement: ProtectRule.Requirement, isMet: @Sendable (SignedInUser) -> Bool)
+
+    private let check: @Sendable () -> Check
 
     init(_ requirement: ProtectRule.Requirement) {
-        self.requirement = requirement
-        isMet = requirement.check
+        let check = (requirement, requirement.check)
+        self.check = { check }
+    }
+
+    init(rolesNamed names: [String], of realms: Realms) {
+        let checks = PerConfiguration<Check>(realms.access) { access in
+            let requirement = ProtectRule.Requirement.roles(names.compactMap { access.configuration.role($0) })
+            return (requirement, requirement.check)
+        }
+        check = { checks.value(in: realms.access) }
     }
 
     /// Passes on a request if its user meets the requirement, and denies any other request.
@@ -106,6 +115,7 @@ private struct RouteRequirement: Sendable {
     ) async throws -> Response {
         switch context.authentication.result {
         case .user(let user, let routeGuard):
+            let (requirement, isMet) = check()
             guard isMet(user.user) else {
                 RequestLog(logger: context.logger).logRefusal(
                     of: request,

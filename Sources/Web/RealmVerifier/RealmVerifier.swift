@@ -46,7 +46,7 @@ public final class RealmVerifier: Service {
     private let metrics: LoginMetrics?
     let numbers = QuestionNumbers()
     let current: Mutex<CurrentRealms>
-    private let lastReload = Mutex<Task<Void, Never>?>(nil)
+    private let reloads = ReloadQueue()
     private let isRunning = Atomic(false)
     /// The lock of the state folder.
     private let lock: StateFolder.Lock?
@@ -167,17 +167,7 @@ public final class RealmVerifier: Service {
     ///
     /// - Throws: `ConfigurationErrors` if it has errors, or another state folder. Then the present one stays in use.
     public func reload() async throws(ConfigurationErrors) {
-        // One after the other: an older configuration must not replace a newer one.
-        let task = lastReload.withLock { last in
-            let task = Task { [before = last] () -> ConfigurationErrors? in
-                await before?.value
-                do throws(ConfigurationErrors) { try await self.reloadNow() } catch { return error }
-                return nil
-            }
-            last = Task { _ = await task.value }
-            return task
-        }
-        if let errors = await task.value { throw errors }
+        try await reloads.run { () throws(ConfigurationErrors) in try await self.reloadNow() }
     }
 
     private func reloadNow() async throws(ConfigurationErrors) {

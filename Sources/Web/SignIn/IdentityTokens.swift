@@ -1,8 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import AccessControl
 internal import Bytes
 package import OpenSSLKit
+package import RealmConfiguration
 package import RealmKit
+
+/// The source of the identity tokens of a configuration.
+package struct IdentityTokenSource: Sendable {
+    /// The time in seconds for which a token is sent again, so that not every request needs a signature.
+    ///
+    /// A token is valid for at least 45 seconds when the application receives it.
+    package static let reuseTime = 15
+
+    private let signer: IdentityTokenSigner
+    /// The origin of the sign-in host; nil if users sign in at the host of the application.
+    private let signInHost: String?
+    private let clock: WallClock
+
+    /// The time in seconds since 1970.
+    package var now: Int { clock.seconds }
+
+    /// The result is nil if applications get no tokens.
+    package init?(_ settings: ServerSettings, clock: WallClock) throws(OpenSSLError) {
+        guard let key = settings.identityTokenKeys.first else { return nil }
+        signer = IdentityTokenSigner(try IdentityKey(key))
+        signInHost = settings.signIn.host?.description
+        self.clock = clock
+    }
+
+    /// Returns a new token; `time` is in seconds since 1970.
+    ///
+    /// The audience is the host of the request, which a rule names. So an application can reject a token that was made
+    /// for another application. Ports make no difference, as with sessions.
+    package func token(for user: SignedInUser, at host: RequestHost, time: Int) throws(OpenSSLError) -> String {
+        try signer.token(for: user, issuer: signInHost ?? "https://\(host.name)", audience: host.name, at: time)
+    }
+}
 
 /// Makes identity tokens: statements for an application about the user of a request.
 ///

@@ -3,6 +3,7 @@
 internal import Glibc
 public import LoginConf
 public import RealmKit
+internal import Synchronization
 
 /// Reads a realms.conf with its login.conf files, and links them with the realms that the executable contains.
 public struct ConfigurationLoader: Sendable {
@@ -132,6 +133,29 @@ extension ConfigurationLoader {
     private static let statements =
         ConfigurationBuilder.keywords + RealmLinker.keywords + CacheTimes.schema.allKeywords + RoleReader.keywords
         + RuleReader.keywords + ServerSettings.schema.allKeywords + PasswordSettings.schema.allKeywords
+}
+
+/// Runs the reloads of a program one after the other, so that an older configuration does not replace a newer one.
+package final class ReloadQueue: Sendable {
+    private let last = Mutex<Task<Void, Never>?>(nil)
+
+    package init() {}
+
+    /// Runs a reload after those before it; it is not cancelled with the caller.
+    package func run(
+        _ reload: @escaping @Sendable () async throws(ConfigurationErrors) -> Void
+    ) async throws(ConfigurationErrors) {
+        let task = last.withLock { last in
+            let task = Task { [before = last] () -> ConfigurationErrors? in
+                await before?.value
+                do throws(ConfigurationErrors) { try await reload() } catch { return error }
+                return nil
+            }
+            last = Task { _ = await task.value }
+            return task
+        }
+        if let errors = await task.value { throw errors }
+    }
 }
 
 extension ConfigurationErrors {

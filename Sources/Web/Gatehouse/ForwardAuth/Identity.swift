@@ -4,8 +4,6 @@ internal import AccessControl
 internal import Bytes
 internal import HTTPServer
 internal import HTTPTypes
-internal import OpenSSLKit
-internal import RealmConfiguration
 internal import RealmKit
 internal import SignIn
 
@@ -68,38 +66,6 @@ struct IdentityHeaders: Sendable, Hashable {
     ///
     /// `+` is encoded because some applications decode it as a space.
     static func encoded(_ text: String) -> String { PercentEncoding.encode(text, keeping: "@") }
-}
-
-/// The source of the identity tokens of a configuration.
-struct IdentityTokenSource: Sendable {
-    /// The time in seconds for which a token is sent again, so that not every request needs a signature.
-    ///
-    /// A token is valid for at least 45 seconds when the application receives it.
-    static let reuseTime = 15
-
-    private let signer: IdentityTokenSigner
-    /// The origin of the sign-in host; nil if users sign in at the host of the application.
-    private let signInHost: String?
-    private let clock: WallClock
-
-    /// The time in seconds since 1970.
-    var now: Int { clock.seconds }
-
-    /// The result is nil if applications get no tokens.
-    init?(_ settings: ServerSettings, clock: WallClock) throws(OpenSSLError) {
-        guard let key = settings.identityTokenKeys.first else { return nil }
-        signer = IdentityTokenSigner(try IdentityKey(key))
-        signInHost = settings.signIn.host?.description
-        self.clock = clock
-    }
-
-    /// Returns a new token; `time` is in seconds since 1970.
-    ///
-    /// The audience is the host of the request, which a rule names. So an application can reject a token that was made
-    /// for another application. Ports make no difference, as with sessions.
-    func token(for user: SignedInUser, at host: RequestHost, time: Int) throws(OpenSSLError) -> String {
-        try signer.token(for: user, issuer: signInHost ?? "https://\(host.name)", audience: host.name, at: time)
-    }
 }
 
 /// An encoded response with an identity token in a `ResponseCache`.

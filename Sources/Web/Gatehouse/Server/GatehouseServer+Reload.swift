@@ -69,15 +69,10 @@ extension GatehouseServer {
 
     /// Returns the names of the changed settings that are read only when the server starts.
     private static func changesThatNeedRestart(from start: ServerSettings, to now: ServerSettings) -> [String] {
-        var names: [String] = []
-        if start.listen.map(\.value) != now.listen.map(\.value) { names.append("listen") }
+        var names = SignInService.changesThatNeedRestart(from: start, to: now)
         if start.threads != now.threads { names.append("threads") }
         if start.limits != now.limits { names.append("limits") }
         if start.metricsAddresses.map(\.value) != now.metricsAddresses.map(\.value) { names.append("metrics") }
-        if start.throttle != now.throttle { names.append("throttle") }
-        if start.signIn.time != now.signIn.time || start.signIn.waiting != now.signIn.waiting {
-            names.append("time or waiting of sign-in")
-        }
         return names
     }
 

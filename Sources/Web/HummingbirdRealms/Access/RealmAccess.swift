@@ -12,12 +12,15 @@ internal import RealmKit
 internal import Sessions
 internal import SignIn
 
-/// The access control of an application that uses Hummingbird's server.
+/// A configuration and its access control, for an application that uses Hummingbird's server; a reload replaces it.
 ///
 /// It uses the ``AccessController`` and the renderer of the Gatehouse server, so both make the same decisions and
 /// pages.
-struct RealmAccess: Sendable {
+final class RealmAccess: Sendable {
+    let configuration: Configuration
     let signIn: SignIn
+    /// Nil if the configuration has no `identity-token`.
+    let tokens: IdentityTokenSource?
     private let proxies: TrustedProxies
     /// True if the `tls` block requests certificates of clients.
     private let requestsCertificates: Bool
@@ -25,9 +28,18 @@ struct RealmAccess: Sendable {
     init(
         _ configuration: Configuration,
         service: SignInService,
-        isCertificateTrusted: Bool
+        isReload: Bool = false
     ) throws(OpenSSLError) {
-        signIn = try SignIn(configuration, service: service, isCertificateTrusted: isCertificateTrusted)
+        // HSTS is sent only with a configured certificate: clients do not trust a development certificate.
+        let isCertificateTrusted = configuration.server.tls.files != nil
+        tokens = try IdentityTokenSource(configuration.server, clock: .system)
+        signIn = try SignIn(
+            configuration,
+            service: service,
+            isCertificateTrusted: isCertificateTrusted,
+            isReload: isReload
+        )
+        self.configuration = configuration
         proxies = TrustedProxies(
             configuration.server.trustedProxies,
             setForwardedHost: configuration.server.trustsForwardedHost

@@ -218,6 +218,17 @@ package final class SignInService: Sendable {
         reloads.withLock { $0 = ($0.count + 1, authenticator) }
     }
 
+    /// Returns the names of the changed settings that a server and this service read at the start.
+    package static func changesThatNeedRestart(from start: ServerSettings, to now: ServerSettings) -> [String] {
+        var names: [String] = []
+        if start.listen.map(\.value) != now.listen.map(\.value) { names.append("listen") }
+        if start.throttle != now.throttle { names.append("throttle") }
+        if start.signIn.time != now.signIn.time || start.signIn.waiting != now.signIn.waiting {
+            names.append("time or waiting of sign-in")
+        }
+        return names
+    }
+
     /// Returns whether a realm is the same as when a login began: since then, the configuration was not reloaded, or
     /// not changed.
     ///
