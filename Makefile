@@ -119,6 +119,7 @@ lint: swift
 	Scripts/comments.py
 	Scripts/quoted-tests.py
 	Scripts/documented.py
+	Scripts/portable.py
 	Scripts/declared-imports.py . Tests/GRPC Examples/CustomRealm Examples/Welcome Examples/Chat Examples/RemoteList Benchmarks
 
 format: swift
