@@ -90,11 +90,14 @@ RUNS ?= 10
 steady: deps test-deps
 	Scripts/test.py --runs $(RUNS)
 
-# The tests of GRPCRealms, a package of their own, because the trait GRPC compiles all targets again.
+# The tests of GRPCRealms, a package of their own, because the trait GRPC compiles all targets again. Examples/Adapters has the
+# trait, too: its programs are those of three pages.
 GRPC_BUILD = .build-grpc
 test-grpc: deps
 	$(SWIFT_BUILD) --build-tests --package-path Tests/GRPC --scratch-path $(GRPC_BUILD)
 	swift test --skip-build --package-path Tests/GRPC --scratch-path $(GRPC_BUILD)
+	$(SWIFT_BUILD) --package-path Examples/Adapters --scratch-path $(GRPC_BUILD)
+	BUILD="$$($(SWIFT_BUILD) --package-path Tests/GRPC --scratch-path $(GRPC_BUILD) --show-bin-path)" Scripts/docs.sh RealmKit GRPCRealms
 
 interop: deps
 	Tests/Interop/passwords.sh
@@ -119,7 +122,8 @@ lint: swift
 	Scripts/comments.py
 	Scripts/quoted-tests.py
 	Scripts/documented.py
-	Scripts/declared-imports.py . Tests/GRPC Examples/CustomRealm Examples/Welcome Examples/Chat Examples/RemoteList Benchmarks
+	Scripts/portable.py
+	Scripts/declared-imports.py . Tests/GRPC Examples/Adapters Examples/CustomRealm Examples/Welcome Examples/Chat Examples/RemoteList Benchmarks
 
 format: swift
 	swift format format --in-place --parallel --recursive $(SWIFT_FILES)
@@ -160,7 +164,7 @@ docs-check:
 	Tests/Docs/self_test.py "$(or $(PROGRAMS),$$($(SWIFT_BUILD) --show-bin-path))"
 	Tests/Docs/docs_check.py --programs "$(or $(PROGRAMS),$$($(SWIFT_BUILD) --show-bin-path))" $(if $(filter no,$(SWIFT)),,--swift) $(PAGES)
 
-# The reference of the libraries for realm authors and servers, by DocC, without warnings.
+# The reference of the libraries for realm authors and servers, by DocC, without warnings. That of GRPCRealms is made by test-grpc.
 docs: deps
 	Scripts/docs.sh
 

@@ -25,8 +25,11 @@ let commit = Context.environment["GATEHOUSE_COMMIT"].flatMap { text in
 }
 
 /// A library of the system: a module map and a shim header.
-func systemLibrary(_ name: String, package: String, pkgConfig: String? = nil) -> Target {
-    .systemLibrary(name: name, path: "Sources/System/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
+///
+/// On a Mac, Homebrew has it by another name.
+func systemLibrary(_ name: String, package: String, brew: String? = nil, pkgConfig: String? = nil) -> Target {
+    let providers: [SystemPackageProvider] = [.apt([package])] + (brew.map { [.brew([$0])] } ?? [])
+    return .systemLibrary(name: name, path: "Sources/System/\(name)", pkgConfig: pkgConfig, providers: providers)
 }
 
 /// A target or product of this name.
@@ -39,10 +42,10 @@ func dependency(_ name: String) -> Target.Dependency {
 }
 
 let system = [
-    systemLibrary("CArgon2", package: "libargon2-dev"),
-    systemLibrary("CCrypt", package: "libcrypt-dev"),
+    systemLibrary("CArgon2", package: "libargon2-dev", brew: "argon2", pkgConfig: "libargon2"),
+    systemLibrary("CCrypt", package: "libcrypt-dev", brew: "libxcrypt", pkgConfig: "libxcrypt"),
     systemLibrary("CLDAP", package: "libldap-dev"),
-    systemLibrary("COpenSSL", package: "libssl-dev", pkgConfig: "openssl"),
+    systemLibrary("COpenSSL", package: "libssl-dev", brew: "openssl@3", pkgConfig: "openssl"),
     systemLibrary("CPAM", package: "libpam0g-dev"),
     systemLibrary("CPostgres", package: "libpq-dev", pkgConfig: "libpq"),
     .target(
@@ -58,18 +61,19 @@ let system = [
 let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
     "Sources/Base": [
         "Bytes": [],
-        "Files": [],
+        "Files": ["LibC"],
         "GatehouseVersion": ["CGatehouseBuild"],
         "HTTPLimits": [],
+        "LibC": [],
         "NIOOpenSSL": ["OpenSSLKit", "NIOCore"],
         "OpenSSLKit": ["Bytes", "COpenSSL"],
-        "Workers": [],
+        "Workers": ["LibC"],
     ],
     "Sources/Core": [
         "AccessControl": ["Bytes", "OpenSSLKit", "RealmKit", "Sessions", "Throttle", "Workers", "HTTPTypes"],
-        "Passwords": ["Bytes", "CArgon2", "CCrypt", "OpenSSLKit", "RealmKit", "Workers"],
+        "Passwords": ["Bytes", "CArgon2", "CCrypt", "LibC", "OpenSSLKit", "RealmKit", "Workers"],
         "Prover": ["AccessControl", "RealmKit"],
-        "RealmKit": ["Bytes", "Files", "Workers"],
+        "RealmKit": ["Bytes", "Files", "LibC", "Workers"],
         "Sessions": ["Bytes", "OpenSSLKit", "RealmKit"],
         "Store": ["Bytes", "Files", "OpenSSLKit", "RealmKit", "Sessions", "Throttle", "GRDB"],
         "Throttle": ["Bytes", "RealmKit"],
@@ -79,13 +83,13 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
             "RealmKit", "RealmLDAP", "RealmPAM", "RealmRemote", "RealmSQL", "RealmStore", "RealmsWithoutStore", "Store",
         ],
         "HTTPSClient": [
-            "Bytes", "NIOOpenSSL", "OpenSSLKit", "RealmKit", "DequeModule", "NIOCore", "NIOHTTP1", "NIOPosix",
+            "Bytes", "LibC", "NIOOpenSSL", "OpenSSLKit", "RealmKit", "DequeModule", "NIOCore", "NIOHTTP1", "NIOPosix",
         ],
         "HelperProcesses": ["Bytes", "CHelperSpawn", "Files", "RealmKit", "Workers"],
         "PAMMessages": [],
         "RealmBasics": ["Bytes", "Files", "OpenSSLKit", "RealmKit"],
         "RealmExec": ["Bytes", "Files", "HelperProcesses", "RealmKit", "Workers"],
-        "RealmFile": ["Bytes", "Files", "OpenSSLKit", "Passwords", "RealmKit"],
+        "RealmFile": ["Bytes", "Files", "LibC", "OpenSSLKit", "Passwords", "RealmKit"],
         "RealmLDAP": ["Bytes", "CLDAP", "Files", "OpenSSLKit", "RealmKit", "ServerConnections", "Workers"],
         "RealmPAM": ["Bytes", "Files", "HelperProcesses", "PAMMessages", "RealmKit", "Workers"],
         "RealmRemote": ["Bytes", "Files", "HTTPSClient", "OpenSSLKit", "RealmKit", "ServerConnections", "Workers"],
@@ -112,7 +116,7 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
             "ServiceLifecycle", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "UnixSignals",
         ],
         "GRPCRealms": ["RealmKit", "RealmVerifier", "GRPCCore", "Instrumentation"],
-        "GatehouseClient": ["Bytes", "Files", "HTTPSClient", "OpenSSLKit", "RealmKit"],
+        "GatehouseClient": ["Bytes", "Files", "HTTPSClient", "LibC", "OpenSSLKit", "RealmKit"],
         "HTTPServer": [
             "Bytes", "HTTPLimits", "NIOOpenSSL", "OpenSSLKit", "HTTPTypes", "NIOCore", "NIOHPACK", "NIOHTTP2",
             "NIOPosix",
@@ -238,6 +242,7 @@ let tests: [Target] = tested.map { name, others in
 
 let package = Package(
     name: "gatehouse",
+    platforms: [.macOS(.v26)],
     products: [
         // For realm authors.
         "RealmKit", "RealmTesting", "Passwords",

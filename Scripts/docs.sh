@@ -18,8 +18,6 @@ if [ -z "${BUILD:-}" ]; then
     BUILD=$(Scripts/build.sh --show-bin-path)
 fi
 checkouts=$(dirname "$(dirname "$(realpath "$BUILD")")")/checkouts
-rm -rf "$reference"
-mkdir -p "$reference"
 
 # The modules of C that the Swift modules import.
 maps=$( (ls "$BUILD"/*.build/module.modulemap "$root"/Sources/System/*/module.modulemap
@@ -28,6 +26,7 @@ target=$(swift -print-target-info | sed -n 's/^ *"triple": "\(.*\)",/\1/p' | hea
 known=
 for module in $modules; do
     symbols=$reference/symbols/$module
+    rm -rf "$symbols" "$reference/$module.doccarchive"
     mkdir -p "$symbols"
     # shellcheck disable=SC2086
     swift-symbolgraph-extract -module-name "$module" -I "$BUILD/Modules" $maps -target "$target" \

@@ -8,6 +8,7 @@
 * The synopsis of docs/operations.md has the commands and options of the manual pages, which are made from the commands (manual.py).
 * The index of docs/configuration-reference.md has the statements that the parser knows, block by block.
 * The map of CONTRIBUTING.md and docs/images/architecture.svg have the targets of Package.swift.
+* The sources of Examples/Adapters are those of the pages in docs/swift.
 * docs/README.md lists all pages, and docs/decisions/README.md all decisions.
 """
 
@@ -159,6 +160,16 @@ def shelf():
             yield f"{shelf}: the list lacks {name}"
 
 
+def adapters():
+    """The sources that Examples/Adapters and a page do not have alike."""
+    folder = ROOT / "Examples/Adapters"
+    pages = "".join(page.read_text(encoding="utf-8") for page in sorted(ROOT.glob("docs/swift/*.md")))
+    shown = dict(re.findall(r"(?ms)`(Sources/(?:checker|greeter|rpc)/\w+\.swift)`[^\n]*:\n\n```swift\n(.*?)^```", pages))
+    # Without the line of the licence.
+    sources = {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8").partition("\n\n")[2] for path in folder.glob("Sources/*/*.swift")}
+    yield from (f"Examples/Adapters/{name} is not what the page has" for name in sorted(shown.keys() | sources.keys()) if shown.get(name) != sources.get(name))
+
+
 def self_test():
     """The words that speak of an absence, and those that do not."""
     for words in ("ldap is not available yet", "digest is not supported", "there are no metrics", "planned: tokens", "not yet"):
@@ -169,7 +180,7 @@ def self_test():
 
 def main():
     self_test()
-    problems = [*absences(), *synopsis(), *statements(), *targets(), *shelf()]
+    problems = [*absences(), *synopsis(), *statements(), *targets(), *adapters(), *shelf()]
     print("\n".join(f"documented: {problem}" for problem in problems) or "documented: the pages have the commands, statements and targets of the program")
     return 1 if problems else 0
 

@@ -3,14 +3,25 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
-import HummingbirdRealms
 import Logging
 import RealmKit
 import RealmsWithoutStore
 import Store
 import Testing
 
+@testable import HummingbirdRealms
+@testable import SignIn
+
 @Suite struct SessionTests {
+    @Test func `realms that no application uses any more are freed, with their tables and locks`() async throws {
+        var fixture: RealmsFixture? = try await RealmsFixture()
+        weak let refresher = fixture?.realms.service.refresher
+        weak let sessions = fixture?.realms.service.sessions
+        #expect(refresher != nil && sessions != nil)
+        fixture = nil
+        #expect(refresher == nil && sessions == nil)
+    }
+
     @Test func `a session gives access until it ends`() async throws {
         let fixture = try await RealmsFixture()
         let application = try fixture.application()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dispatch
-package import Glibc
+package import LibC
 internal import Synchronization
 
 /// The lock that one writer of all programs holds at a time: a flock(2) on a file for it, until this object is released.

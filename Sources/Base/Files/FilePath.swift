@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Glibc
+package import LibC
 
 /// Paths, and the folders on their way.
 package enum FilePath {
@@ -36,7 +36,7 @@ package enum FilePath {
     }
 
     static func rename(_ old: String, to new: String) throws(SystemError) {
-        try SystemError.check { unsafe Glibc.rename(old, new) }
+        try SystemError.check { unsafe LibC.rename(old, new) }
     }
 
     package static func split(_ path: String) -> (folder: String, name: String) {

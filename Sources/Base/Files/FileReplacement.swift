@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Glibc
+package import LibC
 
 /// The atomic replacement of a file: if the program is killed, the file has its complete old or its complete new bytes.
 package enum FileReplacement {

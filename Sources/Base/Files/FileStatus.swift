@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Glibc
+package import LibC
 
 /// The owner, the mode, the size and the times of a file, as the system returns them.
 package struct FileStatus: Sendable {
@@ -62,8 +62,11 @@ package struct FileStamp: Sendable, Hashable {
 
     init(_ status: stat) {
         (identity, size) = (FileIdentity(status), Int(status.st_size))
-        modified = Self.nanoseconds(status.st_mtim)
-        changed = Self.nanoseconds(status.st_ctim)
+        #if canImport(Darwin)
+        (modified, changed) = (Self.nanoseconds(status.st_mtimespec), Self.nanoseconds(status.st_ctimespec))
+        #else
+        (modified, changed) = (Self.nanoseconds(status.st_mtim), Self.nanoseconds(status.st_ctim))
+        #endif
     }
 
     /// The stamp of a file, behind links; nil if it does not exist or is not accessible.

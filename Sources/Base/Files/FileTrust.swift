@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
+internal import LibC
 
 /// The check of a file that decides something: whether other users of this machine could change, replace or read it.
 ///

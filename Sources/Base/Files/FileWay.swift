@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Glibc
+package import LibC
 
 /// The file at the end of a path, and the folders and symbolic links on the way to it, the first of which is `/`.
 struct FileWay {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Glibc
+package import LibC
 
 /// An error of a system call, by its number; its description is the system's text.
 package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -86,7 +86,7 @@ package final class OpenFile: Sendable {
         try unsafe output.withUnsafeMutableBufferPointer { buffer, count throws(SystemError) in
             let free = unsafe UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[count...])
             count += try SystemError.check {
-                guard let offset else { return unsafe Glibc.read(descriptor, free.baseAddress, free.count) }
+                guard let offset else { return unsafe LibC.read(descriptor, free.baseAddress, free.count) }
                 return unsafe pread(descriptor, free.baseAddress, free.count, off_t(offset))
             }
         }
@@ -128,7 +128,7 @@ package final class OpenFile: Sendable {
             let count = try SystemError.check {
                 unsafe bytes.withUnsafeBytes { bytes in
                     let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
-                    guard let offset else { return unsafe Glibc.write(descriptor, rest.baseAddress, rest.count) }
+                    guard let offset else { return unsafe LibC.write(descriptor, rest.baseAddress, rest.count) }
                     return unsafe pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset + done))
                 }
             }
@@ -148,7 +148,13 @@ package final class OpenFile: Sendable {
     }
 
     /// Returns when the contents and the status are on the disk.
-    package func sync() throws(SystemError) { try SystemError.check { fsync(descriptor) } }
+    package func sync() throws(SystemError) {
+        #if canImport(Darwin)
+        try syncContents()
+        #else
+        try SystemError.check { fsync(descriptor) }
+        #endif
+    }
 
     /// Returns when the contents are on the disk.
     package func syncContents() throws(SystemError) { try SystemError.check { fdatasync(descriptor) } }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
+internal import LibC
 
 extension StateFolder {
     /// The lock of the folder, which one program holds at a time, until this object is released or the process ends.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
+package import LibC
 
 /// The folder of a program's own files, to which only the owner may write.
 package struct StateFolder {
@@ -56,7 +56,7 @@ package struct StateFolder {
     package func path(_ name: String) -> String { "\(path)/\(name)" }
 
     /// Writes a file atomically, with its mode from the start, so that other users can never open a key.
-    package func write(_ bytes: [UInt8], to name: String, mode: UInt32) throws(Fault) {
+    package func write(_ bytes: [UInt8], to name: String, mode: mode_t) throws(Fault) {
         let temporary = path(".\(name).\(getpid())")
         unsafe unlink(temporary)
         do throws(FileReplacement.Fault) {
@@ -76,7 +76,7 @@ package struct StateFolder {
     /// Creates an empty file; if it exists, removes the permissions that the mode does not contain, as from a backup.
     ///
     /// An existing file is not opened: closing it would release the locks that SQLite holds on it in this process.
-    package func createFile(_ name: String, mode: UInt32) throws(Fault) {
+    package func createFile(_ name: String, mode: mode_t) throws(Fault) {
         let path = path(name)
         let created = Result { () throws(SystemError) in try OpenFile(path, .new(mode)) }
         guard case .failure(let error) = created else { return }

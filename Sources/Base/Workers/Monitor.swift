@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
+internal import LibC
 
 /// A state protected by a lock, with a condition variable on which threads wait.
 ///
@@ -22,7 +22,9 @@ package final class Monitor<State>: @unchecked Sendable {
         unsafe pthread_mutex_init(lock, nil)
         var attributes = pthread_condattr_t()
         unsafe pthread_condattr_init(&attributes)
+        #if !canImport(Darwin)
         unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        #endif
         unsafe pthread_cond_init(condition, &attributes)
         unsafe pthread_condattr_destroy(&attributes)
     }
@@ -57,13 +59,26 @@ package final class Monitor<State>: @unchecked Sendable {
     ///
     /// The wait ends at a time of ``MonotonicTime``; then the result is nil.
     package func wait<Result>(until time: UInt64, _ body: (inout State) -> Result?) -> Result? {
-        var limit = timespec(tv_sec: Int(clamping: time / 1_000_000_000), tv_nsec: Int(time % 1_000_000_000))
         unsafe pthread_mutex_lock(lock)
         defer { unsafe pthread_mutex_unlock(lock) }
         while true {
             if let result = body(&state) { return result }
-            if unsafe pthread_cond_timedwait(condition, lock, &limit) == ETIMEDOUT { return body(&state) }
+            if isOver(time) { return body(&state) }
         }
+    }
+
+    /// Waits until the thread is woken; true if the time was up first.
+    private func isOver(_ time: UInt64) -> Bool {
+        #if canImport(Darwin)
+        // A condition variable of a Mac has no monotonic clock, but takes the time that is left, which may not be years.
+        let now = MonotonicTime.now
+        var rest = MonotonicTime.parts(time > now ? min(time - now, 3_600_000_000_000) : 0)
+        unsafe pthread_cond_timedwait_relative_np(condition, lock, &rest)
+        return MonotonicTime.now >= time
+        #else
+        var limit = MonotonicTime.parts(time)
+        return unsafe pthread_cond_timedwait(condition, lock, &limit) == ETIMEDOUT
+        #endif
     }
 
     /// Wakes one waiting thread.
@@ -80,6 +95,10 @@ package enum MonotonicTime {
         var time = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &time)
         return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
+    }
+
+    fileprivate static func parts(_ time: UInt64) -> timespec {
+        timespec(tv_sec: Int(clamping: time / 1_000_000_000), tv_nsec: Int(time % 1_000_000_000))
     }
 
     /// Returns the milliseconds that have passed since another time, such as `1.5 ms`.

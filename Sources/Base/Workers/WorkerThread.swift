@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
+internal import LibC
 
 /// A thread of the operating system, for work that would block one of the threads that run tasks for too long.
 package enum WorkerThread {
@@ -26,16 +26,20 @@ package enum WorkerThread {
             unsafe masks.deallocate()
         }
         let box = unsafe Unmanaged.passRetained(Box(niceness: niceness, work: work))
-        var thread: pthread_t = 0
+        #if canImport(Glibc)
+        var thread = pthread_t()
+        #else
+        var thread: pthread_t?
+        #endif
         let status = unsafe pthread_create(
             &thread,
             nil,
             { raw in
-                guard let raw = unsafe raw else { return nil }
+                // Optional on some systems only.
+                let argument: UnsafeMutableRawPointer? = unsafe raw
+                guard let raw = unsafe argument else { return nil }
                 let box = unsafe Unmanaged<Box>.fromOpaque(raw).takeRetainedValue()
-                // On Linux every thread has its own niceness. A failure is ignored, because the niceness only affects
-                // the order in which threads run.
-                _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Int32(box.niceness))
+                WorkerThread.setNiceness(box.niceness)
                 box.work()
                 return nil
             },
@@ -45,8 +49,24 @@ package enum WorkerThread {
             unsafe box.release()
             return false
         }
+        #if canImport(Glibc)
         pthread_detach(thread)
+        #else
+        if let thread = unsafe thread { unsafe pthread_detach(thread) }
+        #endif
         return true
+    }
+
+    /// Sets the niceness of this thread; a failure is ignored, because it only affects the order in which threads run.
+    private static func setNiceness(_ niceness: Int) {
+        #if canImport(Darwin)
+        // The niceness is that of the whole process. A thread has a class.
+        if niceness > 0 { pthread_set_qos_class_self_np(QOS_CLASS_UTILITY, 0) }
+        #elseif canImport(Glibc)
+        _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Int32(niceness))
+        #else
+        _ = setpriority(PRIO_PROCESS, 0, Int32(niceness))
+        #endif
     }
 }
 

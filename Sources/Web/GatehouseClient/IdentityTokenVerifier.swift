@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Bytes
-internal import Glibc
 internal import HTTPSClient
+internal import LibC
 public import RealmKit
 
 /// Verifies the identity tokens that an application gets in the field `Remote-Token`.

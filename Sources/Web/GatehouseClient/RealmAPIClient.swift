@@ -128,7 +128,7 @@ public struct RealmAPIClient: Sendable {
 public enum CredentialCheck: Sendable {
     /// The realm has accepted the user.
     case accepted(SignedInUser)
-    /// The user is refused. Without `show-reasons` the reason is always ``LoginFailure/wrongCredentials``; it is for the log.
+    /// The user is refused. Without `show-reasons` the reason is always `LoginFailure.wrongCredentials`; it is for the log.
     case refused(LoginFailure)
     /// The login could not be decided, for the cause in the text: the server cannot be reached or is busy, or this program
     /// has made a mistake, such as a wrong token. It says nothing about the password. A server answers with 503.

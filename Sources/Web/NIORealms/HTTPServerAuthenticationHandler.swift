@@ -52,7 +52,7 @@ public final class HTTPServerAuthenticationHandler: ChannelDuplexHandler {
 
     /// The maximum size of what is held while credentials are checked; a connection that sends more is closed.
     ///
-    /// Each part and each of its fields count as their bytes and ``partBytes``.
+    /// Each part and each of its fields count as their bytes and 32 more.
     public static let maximumHeldBytes = 1 << 20
     /// The maximum size of the body of a refused request; a connection that sends more is closed.
     public static let maximumDiscardedBytes = 1 << 16

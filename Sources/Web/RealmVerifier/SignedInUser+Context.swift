@@ -22,7 +22,7 @@ extension ServiceContext {
     }
 }
 
-/// Runs an operation with a user as the ``ServiceContext/signedInUser`` of its task and of the child tasks.
+/// Runs an operation with a user as the `ServiceContext.signedInUser` of its task and of the child tasks.
 ///
 /// - Parameters:
 ///   - user: The user; nil for none, also within an operation of a user.
@@ -39,7 +39,7 @@ public func withSignedInUser<Result>(
 }
 
 extension Logger.MetadataProvider {
-    /// Adds the user and the realm of ``ServiceContext/signedInUser`` to log lines.
+    /// Adds the user and the realm of `ServiceContext.signedInUser` to log lines.
     ///
     /// They are quoted as in the lines about logins, so that a name cannot forge another field.
     public static let signedInUser = Logger.MetadataProvider {

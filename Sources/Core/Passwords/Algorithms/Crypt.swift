@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CCrypt
-internal import Glibc
+internal import LibC
 internal import OpenSSLKit
 
 /// A hash of crypt(3): a check hashes the password with the stored text as the setting, and compares both texts.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Bytes
-internal import Glibc
+internal import LibC
 
 /// An IPv6 address, or an IPv4 address as an IPv4-mapped one (RFC 4291 section 2.5.5.2).
 package struct NetworkAddress: Sendable, Hashable {

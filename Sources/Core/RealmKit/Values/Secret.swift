@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
+internal import LibC
 
 /// Bytes to be kept confidential: a password, a one-time code, a key.
 ///

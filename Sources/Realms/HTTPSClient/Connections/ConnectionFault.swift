@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
+internal import LibC
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOOpenSSL

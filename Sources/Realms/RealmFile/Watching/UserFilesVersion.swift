@@ -2,7 +2,7 @@
 
 internal import Bytes
 internal import Files
-internal import Glibc
+internal import LibC
 internal import RealmKit
 
 struct UserFileSettings: Sendable {

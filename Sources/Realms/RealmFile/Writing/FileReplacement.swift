@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Files
-internal import Glibc
+internal import LibC
 
 extension FileReplacement {
     /// Replaces the contents of a file durably under the lock that the caller holds; owner and mode stay.

@@ -2,7 +2,7 @@
 
 internal import Dispatch
 internal import Files
-internal import Glibc
+internal import LibC
 internal import RealmKit
 internal import Synchronization
 

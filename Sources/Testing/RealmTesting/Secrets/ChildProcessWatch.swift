@@ -52,7 +52,10 @@ final class ChildProcessWatch: Sendable {
         let here = Int(ProcessInfo.processInfo.processIdentifier)
         let others = state.withLock { $0.others }
         var parents: [Int: Int] = [:]
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? [] {
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: "/proc") else {
+            return add("child processes cannot be examined without proc(5), so skip this check with that reason")
+        }
+        for name in names {
             guard let number = Int(name), number != here, !others.contains(number) else { continue }
             parents[number] = Self.parent(of: number)
         }
@@ -77,8 +80,15 @@ final class ChildProcessWatch: Sendable {
             search.finds(in: bytes ?? Data()).map { "\(source) of a child process contains \($0)" }
         }
         state.withLock { state in
-            if environment == nil { state.unreadable.insert(number) } else { state.examined.insert(number) }
-            for violation in found where !state.violations.contains(violation) { state.violations.append(violation) }
+            _ = environment == nil ? state.unreadable.insert(number) : state.examined.insert(number)
+        }
+        found.forEach(add)
+    }
+
+    private func add(_ violation: String) {
+        state.withLock { state in
+            guard !state.violations.contains(violation) else { return }
+            state.violations.append(violation)
         }
     }
 

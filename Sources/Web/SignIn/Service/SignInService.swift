@@ -73,10 +73,11 @@ package final class SignInService: Sendable {
                     wall: { WallClock.system.seconds },
                     jitter: { Double.random(in: 0...1) },
                     store: failures,
-                    onLock: { lockout, _ in
+                    // The refresher holds the realms, which hold the throttle.
+                    onLock: { [weak refresher] lockout, _ in
                         metrics?.countLock(lockout.key)
                         lockout.log(logger)
-                        if FailureThrottle.networkOfTokens(lockout.key) == nil { refresher.evict(lockout.key) }
+                        if FailureThrottle.networkOfTokens(lockout.key) == nil { refresher?.evict(lockout.key) }
                     }
                 )
             }
