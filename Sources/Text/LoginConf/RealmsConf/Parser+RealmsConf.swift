@@ -238,7 +238,8 @@ extension Parser {
 }
 
 extension Unicode.Scalar {
-    fileprivate var isInvisible: Bool {
+    /// True for a control character, and for blanks and formats that are no spaces of ASCII.
+    var isInvisible: Bool {
         switch properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .spaceSeparator: true
         default: false
