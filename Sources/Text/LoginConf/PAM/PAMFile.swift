@@ -79,6 +79,16 @@ public struct PAMLine: Sendable, Hashable {
     public let controlRange: SourceRange
     /// The place of the module, or of the name of a file.
     public let targetRange: SourceRange
+
+    /// The line as libpam reads it, in one line and without comments.
+    public var text: String {
+        let start = (service.map { PAMModule.word($0) + " " } ?? "") + (isSilent ? "-" : "") + (type?.rawValue ?? "@")
+        switch target {
+        case .module(let module, let control): return "\(start) \(control.text) \(module.text)"
+        case .include(let name): return "\(start)\(type == nil ? "" : " ")include \(PAMModule.word(name))"
+        case .substack(let name): return "\(start) substack \(PAMModule.word(name))"
+        }
+    }
 }
 
 /// A module of a pam.d file, with its arguments.
@@ -100,7 +110,8 @@ public struct PAMModule: Sendable, Hashable {
     /// The module and its arguments as a pam.d file has them.
     public var text: String { ([path] + arguments).map(Self.word).joined(separator: " ") }
 
-    private static func word(_ text: String) -> String {
+    /// Returns a word, in brackets if it would not be one word without them.
+    static func word(_ text: String) -> String {
         let isPlain =
             !text.isEmpty && text.utf8.first != UInt8(ascii: "[") && !text.utf8.contains(where: \.isSpaceOrTab)
         return isPlain ? text : "[\(text.replacing("]", with: "\\]"))]"
@@ -148,7 +159,7 @@ private struct PAMParser {
         var tokens = all
         let service = form == .conf ? tokens.removeFirst() : nil
         let first = try take(&tokens, "type", after: service, hint: Self.typeHint)
-        if first.isWord("@include"), service == nil {
+        if first.bytes.elementsEqual("@include".utf8), service == nil {
             let name = try takeFile(&tokens, after: first)
             return line(nil, nil, false, .include(name.string), control: first, target: name)
         }

@@ -80,7 +80,8 @@ public struct PAMResolver {
 
     /// Returns the stack of a service.
     ///
-    /// As in libpam, `other` is read too, and stands for a service without a file or without lines of this type.
+    /// As in libpam, `other` is read too, and stands for a service without a file or without lines of this type. libpam takes
+    /// the part of a service's name after the last `/`, in lower case; here the name is passed to the reader as it is.
     public mutating func stack(_ type: PAMType, of service: String) -> Parsed<PAMStack> {
         var run = PAMResolution(type: type, resolver: self)
         let stack = run.resolve(service)
