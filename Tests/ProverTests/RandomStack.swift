@@ -122,18 +122,18 @@ private struct Scripted: ImmediateLoginModule {
 
 /// Modules that always have the same outcome, and say so.
 private struct AlwaysSucceeds: ConstantLoginModule {
-    static let onlyOutcome = Outcome.success
+    var onlyOutcome: Outcome { .success }
     init() {}
     init(realm: any Realm, options: ModuleOptions) throws(BadModule) { self.init() }
     func authenticateUser(_ attempt: LoginAttempt) throws(LoginFault) -> Verdict { verdict(.success, of: attempt) }
 }
 
 private struct AlwaysFails: ConstantLoginModule {
-    static let onlyOutcome = Outcome.failure(.permissionDenied)
+    var onlyOutcome: Outcome { .failure(.permissionDenied) }
     init() {}
     init(realm: any Realm, options: ModuleOptions) throws(BadModule) { self.init() }
     func authenticateUser(_ attempt: LoginAttempt) throws(LoginFault) -> Verdict {
-        verdict(Self.onlyOutcome, of: attempt)
+        verdict(onlyOutcome, of: attempt)
     }
 }
 

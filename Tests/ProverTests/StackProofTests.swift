@@ -27,7 +27,7 @@ struct StackProofTests {
             try #require(proof.grantingSets?.sets == minimal(leaves))
             try #require((proof.decision.undecided != .no) == leaves.contains(where: \.isUndecided))
             let reached = leaves.reduce(into: Set<Int>()) { $0.formUnion($1.reached) }
-            for (index, entry) in stack.entries.enumerated() where !entry.isSubstack {
+            for (index, entry) in stack.entries.enumerated() where entry.hasModule {
                 try #require(proof.decision.isReached[index] == reached.contains(index))
                 guard entry.onlyOutcome == nil else { continue }
                 try check(index, in: &proof, by: enumeration)
@@ -153,7 +153,7 @@ private struct Enumeration {
         let all = try leaves()
         guard all.contains(where: \.grants) else { return [] }
         let reached = all.reduce(into: Set<Int>()) { $0.formUnion($1.reached) }
-        return try stack.entries.indices.filter { !stack.entries[$0].isSubstack }.compactMap { index in
+        return try stack.entries.indices.filter { stack.entries[$0].hasModule }.compactMap { index in
             guard reached.contains(index) else { return "shadowed \(index)" }
             let isConstant = stack.entries[index].onlyOutcome != nil
             let matters =

@@ -4,8 +4,9 @@ internal import Foundation
 
 /// Replays recorded cases with the engine and the parser.
 ///
-/// It reads the cases from standard input, one JSON object per line, and writes the answers to standard output in the
-/// same order.
+/// It reads the cases from standard input, one per line, and writes the answers to standard output in the same order. The
+/// cases of `jaas` and `conf` are JSON objects; those of `pam` are lines of tables, and `pam-files` reads whole
+/// files in a text of `@case`. A line of `pam-folders` is a folder as /etc/pam.d.
 @main
 enum Conformance {
     /// The error of an input line that cannot be replayed.
@@ -23,11 +24,27 @@ enum Conformance {
         "conf": { line in
             try encoded(TextReplay.answer(try JSONDecoder().decode(TextReplay.Case.self, from: line)))
         },
+        "pam": { line in
+            let line = String(decoding: line, as: UTF8.self)
+            guard !line.hasPrefix("#"), !line.isEmpty else { return Data((line + "\n").utf8) }
+            let test = PAMReplay.tableCase(line)
+            return Data("\(test.id)\t\(PAMReplay.answer(test).line)\n".utf8)
+        },
+        "pam-folders": { line in Data(try PAMFolder.answer(String(decoding: line, as: UTF8.self)).utf8) },
+        "pam-files": { text in
+            let answers = PAMReplay.cases(Array(text)).map { "\($0.id)\t\(PAMReplay.answer($0).line)\n" }
+            return Data(answers.joined().utf8)
+        },
     ]
 
     static func main() async {
         guard CommandLine.arguments.count == 2, let format = formats[CommandLine.arguments[1]] else {
             fail("usage: conformance \(formats.keys.sorted().joined(separator: "|")) < cases > answers", status: 2)
+        }
+        if CommandLine.arguments[1] == "pam-files" {
+            let text = FileHandle.standardInput.readDataToEndOfFile()
+            do { FileHandle.standardOutput.write(try await format(text)) } catch { fail("\(error)", status: 1) }
+            return
         }
         do throws(BadLine) {
             var number = 1

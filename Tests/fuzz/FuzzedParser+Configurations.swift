@@ -15,7 +15,33 @@ extension FuzzedParser {
             let parsed = RealmsConf.parse(source)
             checkDiagnostics(parsed.diagnostics, of: source)
         },
+        FuzzedParser("pam") { bytes in
+            let source = SourceText(name: "f", bytes: bytes, names: PAMFile.names)
+            for form in [PAMFile.Form.service, .conf] {
+                let parsed = PAMFile.parse(source, form: form)
+                checkDiagnostics(parsed.diagnostics, of: source)
+                if let file = parsed.value { checkText(of: file, form: form) }
+            }
+            // Each file includes the text, so all inclusions are loops.
+            var resolver = PAMResolver { _ in source }
+            for type in PAMType.allCases {
+                let stack = resolver.stack(type, of: "f")
+                checkDiagnostics(stack.diagnostics, of: source)
+                check(stack.partial.entries.count <= PAMResolver.maximumEntries, "a stack is bounded")
+            }
+        },
     ]
+
+    /// Checks that the lines of a file as text are the same lines.
+    private static func checkText(of file: PAMFile, form: PAMFile.Form) {
+        let text = file.lines.map { $0.text + "\n" }.joined()
+        let again = PAMFile.parse(SourceText(name: "again", text), form: form)
+        check(
+            again.value?.lines.map(\.target) == file.lines.map(\.target),
+            "the text of a file has the same lines: \(text)"
+        )
+        check(again.value?.lines.map(\.text) == file.lines.map(\.text), "the text of a file is the same: \(text)")
+    }
 
     private static func checkDiagnostics(_ diagnostics: [Diagnostic], of source: SourceText) {
         for diagnostic in diagnostics {

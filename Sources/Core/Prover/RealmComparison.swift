@@ -71,7 +71,7 @@ struct RealmComparison {
     /// Returns whether a login is refused as unavailable while all modules are unavailable.
     private static func isUnavailableInOutage(_ stack: LoginStack) -> Bool {
         let entries = stack.entries.map { entry in
-            entry.isSubstack || entry.onlyOutcome != nil ? entry : .unavailable(entry)
+            !entry.hasModule || entry.onlyOutcome != nil ? entry : .unavailable(entry)
         }
         let down = LoginStack(name: stack.name, entries, clock: NoClock())
         guard let username = try? Username("someone") else { return true }

@@ -31,8 +31,8 @@ package struct StackModel: Sendable {
         package let onlyAnswer: Int?
         /// The depth of the sub-stack that contains the entry.
         package let level: Int
-        /// True if the entry begins a sub-stack and has no module.
-        package let isSubstack: Bool
+        /// False for the beginning of a sub-stack, and for a boundary.
+        package let hasModule: Bool
 
         package init(
             name: String,
@@ -41,7 +41,7 @@ package struct StackModel: Sendable {
             place: String = "",
             onlyAnswer: Int? = nil,
             level: Int = 0,
-            isSubstack: Bool = false
+            hasModule: Bool = true
         ) {
             self.name = name
             self.control = control
@@ -49,7 +49,7 @@ package struct StackModel: Sendable {
             self.actions = actions
             self.onlyAnswer = onlyAnswer
             self.level = level
-            self.isSubstack = isSubstack
+            self.hasModule = hasModule
         }
     }
 
@@ -65,7 +65,7 @@ package struct StackModel: Sendable {
         self.entries = entries
         self.answers = answers
         let linked = entries.map { entry -> LoginStack.Entry in
-            guard !entry.isSubstack else { return .substack(entry.name, level: entry.level) }
+            guard entry.hasModule else { return .substack(entry.name, level: entry.level) }
             let table = ActionTable(success: .ok, failure: .bad)
             return .unlinked(entry.name, table, control: entry.control, level: entry.level)
         }
@@ -85,7 +85,7 @@ package struct StackModel: Sendable {
                 place: entry.place,
                 onlyAnswer: entry.onlyOutcome.flatMap { Outcome.all.firstIndex(of: $0) },
                 level: entry.level,
-                isSubstack: entry.isSubstack
+                hasModule: entry.hasModule
             )
         }
     }

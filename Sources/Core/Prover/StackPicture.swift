@@ -14,7 +14,7 @@ extension StackModel {
             "  end [shape=oval, label=\"end: granted if a success counts\\nand no failure\"];",
             "  refused [shape=oval];",
         ]
-        let modules = entries.indices.filter { !entries[$0].isSubstack }
+        let modules = entries.indices.filter { entries[$0].hasModule }
         for index in modules {
             let entry = entries[index]
             let label = entry.control.isEmpty ? entry.name : "\(entry.name)\n\(entry.control)"
@@ -31,8 +31,7 @@ extension StackModel {
         let entry = entries[index]
         var arrows: [(target: String, action: Action, answers: [String])] = []
         for answer in entry.onlyAnswer.map({ $0..<($0 + 1) }) ?? answers.indices {
-            var walk = StackWalk()
-            guard walk.advance(to: index, in: stack) else { continue }
+            var walk = StackWalk(at: index, in: stack)
             let action = entry.actions[answer]
             walk.count(answers[answer].outcome, of: index, as: action, in: stack)
             let next = walk.nextModule(in: stack)

@@ -38,7 +38,7 @@ package struct StackProof {
     package var modules: [(name: String, entries: [Int])] {
         var modules: [(name: String, entries: [Int])] = []
         for (index, entry) in model.entries.enumerated()
-        where !entry.isSubstack && entry.onlyAnswer == nil && decision.isReached[index] {
+        where entry.hasModule && entry.onlyAnswer == nil && decision.isReached[index] {
             if let known = modules.firstIndex(where: { $0.name.utf8.elementsEqual(entry.name.utf8) }) {
                 modules[known].entries.append(index)
             } else {
@@ -101,7 +101,7 @@ package struct StackProof {
             findings.append(StackFinding(.vacuous, entry: nil, text))
         }
         let support = diagrams.support(of: decision.grants)
-        for (index, entry) in model.entries.enumerated() where !entry.isSubstack {
+        for (index, entry) in model.entries.enumerated() where entry.hasModule {
             guard decision.isReached[index] else {
                 let text = "no login reaches \(entry.name)"
                 findings.append(StackFinding(.shadowed, entry: index, text))

@@ -13,6 +13,7 @@ public let realmsWithoutStore: [RealmKind] = [
     RealmKind(CertificateRealm.self, modules: CertificateLoginModule.self),
     RealmKind(ExecRealm.self, modules: ExecLoginModule.self),
     RealmKind(FileRealm.self, modules: FileLoginModule.self),
-    RealmKind(StackRealm.self, modules: PermitLoginModule.self, DenyLoginModule.self, ScriptedLoginModule.self),
+    RealmKind(StackRealm.self, modules: PermitLoginModule.self, DenyLoginModule.self, ScriptedLoginModule.self)
+        .with(modules: PAMModules.kinds),
     RealmKind(StartWithRealm.self, modules: StartWithLoginModule.self),
 ]

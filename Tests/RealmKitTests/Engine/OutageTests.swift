@@ -18,6 +18,8 @@ struct OutageTests {
         let table: ActionTable
         var level = 0
         let fault: Outcome?
+        /// True if a boundary is before the entry.
+        var beginsPart = false
 
         /// The outcomes of the module, one for each that the table tells apart.
         var outcomes: [Outcome] {
@@ -41,9 +43,10 @@ struct OutageTests {
         }
         var trials: [Trial] = []
         for combination in combinations {
-            let entries = zip(tableEntries, combination).enumerated().map { index, item in
+            let entries = zip(tableEntries, combination).enumerated().flatMap { index, item in
                 let module = FixedVerdictModule(item.1, index: index)
-                return LoginStack.Entry(module, item.0.table, control: "table", name: "module", level: item.0.level)
+                return (item.0.beginsPart ? [LoginStack.Entry.boundary("part")] : [])
+                    + [LoginStack.Entry(module, item.0.table, control: "table", name: "module", level: item.0.level)]
             }
             let stack = LoginStack(name: "lane", entries, clock: ManualClock())
             let report = await stack.login(request, asking: PreparedConversation.silent, mayGrant: mayGrant)
@@ -54,10 +57,12 @@ struct OutageTests {
 
     /// Returns the outage that all refusals must report: the failures of modules that are down contribute to a refusal if
     /// they counted, or if no failure counted.
-    private func outage(_ trials: [Trial], down: Set<Int>) -> Outage? {
+    private func outage(_ trials: [Trial], down: Set<Int>, boundary: Int?) -> Outage? {
         let refusals = trials.map(\.report).filter(\.isRefusedInLogin)
         let failures = refusals.map { report in
-            let steps = report.steps.filter { $0.phase == .login }
+            var steps = report.steps.filter { $0.phase == .login }
+            // If the first part has granted, only the second one refuses.
+            if let boundary, steps.contains(where: { $0.index > boundary }) { steps.removeAll { $0.index < boundary } }
             let hasCounted = steps.last?.state == .refusing
             let met = steps.filter { down.contains($0.index) && (!hasCounted || [.bad, .die].contains($0.action)) }
             return Set(met.map(\.outcome))
@@ -73,7 +78,10 @@ struct OutageTests {
     /// Compares the outages that refusals report with that of the logins that were possible.
     private func check(_ tableEntries: [TableEntry]) async throws {
         let trials = try await trials(tableEntries, mayGrant: true)
-        let expected = outage(trials, down: Set(tableEntries.indices.filter { tableEntries[$0].fault != nil }))
+        let boundary = tableEntries.firstIndex { $0.beginsPart }
+        let down = tableEntries.indices.filter { tableEntries[$0].fault != nil }
+        let places = down.map { index in index + (boundary.map { index >= $0 } ?? false ? 1 : 0) }
+        let expected = outage(trials, down: Set(places), boundary: boundary)
         let refusals = trials.filter { $0.isComparable && $0.report.isRefusedInLogin }
         for (report, _) in refusals { #expect(report.outage == expected, "\(report.calls)") }
         // A login to a locked account is refused like other refused logins.
@@ -112,6 +120,22 @@ struct OutageTests {
             }
             level = index == 0 ? 0 : max(0, min(2, level + random.below(3) - 1))
             return TableEntry(table: table, level: level, fault: index == down ? random.pick(Self.faults) : nil)
+        }
+        try await check(tableEntries)
+    }
+
+    @Test(arguments: 0..<300)
+    func `while one module is unavailable, all refusals of a stack of two parts report the same outage`(
+        seed: UInt64
+    ) async throws {
+        var random = Random(seed: seed)
+        let (down, boundary) = (random.below(4), 1 + random.below(3))
+        let tableEntries = (0..<4).map { index in
+            TableEntry(
+                table: ActionTable(random.pick(ControlFlag.allCases)),
+                fault: index == down ? random.pick(Self.faults) : nil,
+                beginsPart: index == boundary
+            )
         }
         try await check(tableEntries)
     }

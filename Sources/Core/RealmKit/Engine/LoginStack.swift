@@ -11,6 +11,7 @@ public final class LoginStack: Sendable {
             case waiting(any LoginModule, deadline: Duration)
             case broken(LoginFault)
             case substack
+            case boundary
         }
 
         /// The module's name in the configuration.
@@ -19,7 +20,7 @@ public final class LoginStack: Sendable {
         public let control: String
         /// The action for each outcome.
         public let table: ActionTable
-        /// The depth of the sub-stack that contains the entry; 0 for the stack itself.
+        /// The depth of the sub-stack that contains the entry; 0 for the stack itself, and -1 for a boundary of its parts.
         public let level: Int
         /// The module's options in the configuration, without secrets.
         package var settings: [String] = []
@@ -55,14 +56,14 @@ public final class LoginStack: Sendable {
         ) {
             let immediate = (module as? any ImmediateLoginModule).map { Kind.immediate($0) }
             let kind = immediate ?? .waiting(module, deadline: deadline)
-            self.init(name: name, control: control, table: table, level: level, kind: kind)
+            self.init(name: name, control: control, table: table, level: max(0, level), kind: kind)
         }
 
         private init(name: String, control: String, table: ActionTable, level: Int, kind: Kind) {
             self.name = name
             self.control = control
             self.table = table
-            self.level = max(0, level)
+            self.level = level
             self.kind = kind
         }
 
@@ -90,7 +91,15 @@ public final class LoginStack: Sendable {
         }
 
         /// True if the entry begins a sub-stack and has no module.
-        package var isSubstack: Bool { if case .substack = kind { true } else { false } }
+        var isSubstack: Bool { if case .substack = kind { true } else { false } }
+
+        /// False for the beginning of a sub-stack, and for a boundary.
+        package var hasModule: Bool {
+            switch kind {
+            case .substack, .boundary: false
+            case .immediate, .waiting, .broken: true
+            }
+        }
 
         /// Returns the entry that begins a sub-stack; the entries of the sub-stack follow it, one level deeper.
         public static func substack(_ name: String, level: Int = 0) -> Entry {
@@ -98,9 +107,18 @@ public final class LoginStack: Sendable {
                 name: name,
                 control: "substack",
                 table: ActionTable(success: .ignore, failure: .bad),
-                level: level,
+                level: max(0, level),
                 kind: .substack
             )
+        }
+
+        /// Returns the entry between two parts of a stack: the part before it must grant the login, otherwise the login is
+        /// refused, and then the part after it must grant the login too.
+        ///
+        /// No jump, and no end of a part, leads across it. So PAM's `account` lines follow its `auth` lines.
+        public static func boundary(_ name: String) -> Entry {
+            let table = ActionTable(success: .ignore, failure: .bad)
+            return Entry(name: name, control: "boundary", table: table, level: -1, kind: .boundary)
         }
     }
 
@@ -226,7 +244,7 @@ extension LoginStack.Entry {
         switch kind {
         case .immediate(let module): return Self.call(of: module)
         case .broken(let fault): return { _ throws(LoginFault) in throw fault }
-        case .waiting, .substack: return nil
+        case .waiting, .substack, .boundary: return nil
         }
     }
 
@@ -236,14 +254,14 @@ extension LoginStack.Entry {
     }
 
     /// The outcome of every login; nil if the module can have several.
-    package var onlyOutcome: Outcome? { (module as? any ConstantLoginModule).map { type(of: $0).onlyOutcome } }
+    package var onlyOutcome: Outcome? { (module as? any ConstantLoginModule)?.onlyOutcome }
 
-    /// The module; nil if it could not be created, and for a sub-stack.
+    /// The module; nil if it could not be created, and for an entry without one.
     var module: (any LoginModule)? {
         switch kind {
         case .immediate(let module): module
         case .waiting(let module, _): module
-        case .broken, .substack: nil
+        case .broken, .substack, .boundary: nil
         }
     }
 }

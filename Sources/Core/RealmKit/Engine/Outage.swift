@@ -98,7 +98,11 @@ private struct PossibleWalks {
         while var state = open.popLast() {
             guard seen.insert(state).inserted else { continue }
             guard seen.count <= Self.maximumStates else { return false }
-            guard let entry = state.walk.nextModule(in: stack) else {
+            let part = state.walk.part
+            let next = state.walk.nextModule(in: stack)
+            // The part before has granted, so its failures contribute to no refusal.
+            if state.walk.part != part { (state.met, state.counted) = ([], []) }
+            guard let entry = next else {
                 // An uncounted failure decides only if no other outcome counts.
                 let failures = state.walk.state == .refusing ? state.counted : state.met
                 if state.walk.grants { canGrant = true } else { inEveryRefusal.formIntersection(failures) }
@@ -108,12 +112,12 @@ private struct PossibleWalks {
                 inEveryRefusal.formIntersection(state.counted.union([.outage, .unavailable]))
                 continue
             }
-            for outcome in down[entry] ?? Outcome.all { open.append(next(state, outcome, of: entry)) }
+            for outcome in down[entry] ?? Outcome.all { open.append(after(state, outcome, of: entry)) }
         }
         return true
     }
 
-    private func next(_ from: State, _ outcome: Outcome, of entry: Int) -> State {
+    private func after(_ from: State, _ outcome: Outcome, of entry: Int) -> State {
         var state = from
         let countsAsFailure = state.walk.count(outcome, of: entry, as: stack.rules[entry].table[outcome], in: stack)
         state.walk.forgetCauses()

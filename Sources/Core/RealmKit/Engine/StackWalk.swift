@@ -26,9 +26,19 @@ package struct StackWalk: Hashable, Sendable {
     /// The decision at the beginning of each open sub-stack, which `reset` restores; their number is the level.
     private var opened: [Standing] = []
     private var firstUncountedFailure: Cause?
+    /// The number of boundaries between parts of the stack that the walk has crossed.
+    private(set) var part = 0
 
     /// A walk at the beginning of a stack.
     package init() {}
+
+    /// A walk at an entry before which nothing has counted, for pictures.
+    package init(at entry: Int, in stack: LoginStack) {
+        for rule in stack.rules[...entry] {
+            if rule.isBoundary { opened = [] } else { enter(level: rule.level) }
+        }
+        position = entry
+    }
 
     package var state: LoginStep.State { standing.state }
 
@@ -44,18 +54,39 @@ package struct StackWalk: Hashable, Sendable {
     @inline(__always)
     package mutating func nextModule(in stack: LoginStack) -> Int? {
         while position < stack.rules.count {
-            enter(level: stack.rules[position].level)
-            if !stack.rules[position].isSubstack { return position }
+            if stack.rules[position].isBoundary {
+                guard cross(in: stack) else { return nil }
+            } else {
+                enter(level: stack.rules[position].level)
+                if !stack.rules[position].isSubstack { return position }
+            }
             position += 1
         }
         return nil
     }
 
     /// Moves to a module that a former walk has reached; returns false if this walk has left its part of the stack.
-    package mutating func advance(to entry: Int, in stack: LoginStack) -> Bool {
+    mutating func advance(to entry: Int, in stack: LoginStack) -> Bool {
         guard position <= entry else { return false }
-        for index in position...entry { enter(level: stack.rules[index].level) }
+        for index in position...entry {
+            if !stack.rules[index].isBoundary {
+                enter(level: stack.rules[index].level)
+            } else if !cross(in: stack) {
+                return false
+            }
+        }
         position = entry
+        return true
+    }
+
+    /// Begins the next part of the stack; if the part before it does not grant, the walk ends, and returns false.
+    private mutating func cross(in stack: LoginStack) -> Bool {
+        guard grants else {
+            position = stack.rules.count
+            return false
+        }
+        (standing, opened, firstUncountedFailure) = (Standing(), [], nil)
+        part += 1
         return true
     }
 
@@ -124,10 +155,12 @@ package struct StackWalk: Hashable, Sendable {
 /// no reference count.
 struct EntryRule: Sendable {
     let table: ActionTable
-    /// The depth of the sub-stack that contains the entry; 0 for the stack itself.
+    /// The depth of the sub-stack that contains the entry; 0 for the stack itself, and -1 for a boundary.
     let level: Int
     /// True if the entry begins a sub-stack and has no module.
     let isSubstack: Bool
+    /// True if the entry is between two parts of the stack; its level is below all others, so that no walk skips it.
+    var isBoundary: Bool { level < 0 }
 
     init(_ entry: LoginStack.Entry) {
         table = entry.table

@@ -127,7 +127,7 @@ package protocol NonblockingLoginModule: LoginModule {}
 /// A login module that has the same outcome in every login, for proofs about stacks.
 package protocol ConstantLoginModule: ImmediateLoginModule {
     /// The outcome of every login.
-    static var onlyOutcome: Outcome { get }
+    var onlyOutcome: Outcome { get }
 }
 
 /// The decision of one module about a login: success, ignored or failed.

@@ -9,7 +9,7 @@ public struct RealmKind: Sendable {
     /// The properties of such a realm.
     public let properties: PropertySchema
     /// The modules that are provided with the type; the stack of any realm may use them.
-    public let modules: [ModuleKind]
+    public private(set) var modules: [ModuleKind]
     /// The way to build a program that contains the type; nil if this program contains it.
     public let buildHint: String?
     /// The services of the state folder that such a realm needs; nil if it needs none.
@@ -51,6 +51,13 @@ public struct RealmKind: Sendable {
         buildHint = hint
         state = nil
         make = { (_: RealmProperties) throws(BadRealm) -> any Realm in throw BadRealm("is not built in; \(hint)") }
+    }
+
+    /// Returns the kind with more modules.
+    package func with(modules more: [ModuleKind]) -> RealmKind {
+        var kind = self
+        kind.modules += more
+        return kind
     }
 
     /// Creates a realm.

@@ -33,6 +33,20 @@ extension GatehouseOptions {
             )
         )
         var names: [String] = []
+        @Option(
+            help: ArgumentHelp(
+                "Prove services of a pam.d folder instead, by name; needs no realms.conf.",
+                valueName: "folder"
+            ),
+            completion: .directory
+        )
+        var pamDir: String?
+        @Option(
+            help: ArgumentHelp("Prove the entries of a login.conf instead; needs no realms.conf.", valueName: "file"),
+            completion: .file()
+        )
+        var loginConf: String?
+        @Flag(help: "Print one stack as a graph in the DOT language.") var dot = false
         @Flag(help: "Compare two configurations by what they admit.") var diff = false
         @Flag(help: "Print JSON.") var json = false
         @Flag(help: "Print the findings as SARIF 2.1.0, for code scanning.") var sarif = false
@@ -46,7 +60,15 @@ extension GatehouseOptions {
             guard !diff || names.count == 2 else {
                 throw ValidationError("--diff takes the old and the new realms.conf")
             }
-            guard !(json && sarif) else { throw ValidationError("--json and --sarif exclude each other") }
+            guard [json, sarif, dot].filter(\.self).count < 2 else {
+                throw ValidationError("--json, --sarif and --dot exclude each other")
+            }
+            guard [diff, pamDir != nil, loginConf != nil].filter(\.self).count < 2 else {
+                throw ValidationError("--diff, --pam-dir and --login-conf exclude each other")
+            }
+            guard pamDir == nil || !names.isEmpty else {
+                throw ValidationError("--pam-dir needs a service, such as sshd")
+            }
             guard !diff || !sarif && accept == nil else {
                 throw ValidationError("--diff compares; it has no --sarif and no --accept")
             }
@@ -61,12 +83,36 @@ extension GatehouseOptions {
         }
 
         private func prove(_ kinds: [RealmKind]) throws {
-            let configuration = try options.load(kinds, access: .checkOnly)
-            var report = try ProofReport(configuration, names: names)
+            let stacks = try unlinkedStacks()
+            if dot { return try printPicture(stacks ?? linkedStacks(kinds)) }
+            var report: ProofReport
+            if let stacks {
+                report = ProofReport()
+                for stack in stacks { try report.add(stack, of: stack.name, title: stack.name) }
+            } else {
+                report = try ProofReport(try options.load(kinds, access: .checkOnly), names: names)
+            }
             if let accept { report.accept(try Self.lines(of: accept)) }
             let text = json ? report.json.text(.terminal) : sarif ? report.sarif.text(.terminal) : report.text
             GatehouseCommand.print(sarif || json ? text : Printable.text(text))
             if !report.findings.isEmpty { throw CommandError(.failed, "") }
+        }
+
+        /// The stacks of a pam.d folder or a login.conf; nil if there is none.
+        private func unlinkedStacks() throws -> [StackModel]? {
+            if let pamDir { return try UnlinkedStacks.services(names, in: pamDir) }
+            return try loginConf.map { try UnlinkedStacks.entries(names, of: $0) }
+        }
+
+        private func linkedStacks(_ kinds: [RealmKind]) throws -> [StackModel] {
+            let realms = try options.load(kinds, access: .checkOnly).realms
+            return realms.filter { names.isEmpty || names.contains($0.name) || names.contains($0.stack.name) }
+                .map { StackModel($0.stack) }
+        }
+
+        private func printPicture(_ stacks: [StackModel]) throws {
+            guard stacks.count == 1 else { throw CommandError(.usage, "--dot draws one stack; name one of them") }
+            GatehouseCommand.print(Printable.text(stacks[0].dot))
         }
 
         private static func lines(of path: String) throws -> [String] {
@@ -74,7 +120,7 @@ extension GatehouseOptions {
             case .success(let bytes):
                 let text = String(decoding: bytes, as: UTF8.self)
                 return text.split(whereSeparator: \.isNewline).map(String.init)
-            case .failure(let fault): throw CommandError(.usage, "\(path): \(fault)")
+            case .failure(let fault): throw CommandError(.usage, "\(path): \(fault.reason)")
             }
         }
 

@@ -24,7 +24,7 @@ public struct StackRealm: Realm {
 /// It is for tests of stacks, or the last module of a stack that accepts every user whom no other module rejects.
 /// Option: `groups`, the groups to commit.
 public struct PermitLoginModule: ConstantLoginModule {
-    package static let onlyOutcome = Outcome.success
+    package var onlyOutcome: Outcome { .success }
 
     /// The option `groups`.
     public static let options: PropertySchema = [Property("groups", .list, default: "")]
@@ -44,7 +44,7 @@ public struct PermitLoginModule: ConstantLoginModule {
 ///
 /// As the last module of a stack it leaves only users whom a sufficient module accepts.
 public struct DenyLoginModule: ConstantLoginModule {
-    package static let onlyOutcome = Outcome.failure(.permissionDenied)
+    package var onlyOutcome: Outcome { .failure(.permissionDenied) }
 
     /// Creates the module, which has no options.
     public init(realm: any Realm, options: ModuleOptions) throws(BadModule) {}

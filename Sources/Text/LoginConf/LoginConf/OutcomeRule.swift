@@ -31,8 +31,7 @@ extension [OutcomeRule] {
     public var text: String {
         let words = map { rule in
             let names = rule.outcomes.isEmpty ? ["default"] : rule.outcomes.map(\.description)
-            let action = if case .jump(let count) = rule.action { "\(count)" } else { rule.action.description }
-            return names.map { "\($0)=\(action)" }.joined(separator: " ")
+            return names.map { "\($0)=\(rule.action.word)" }.joined(separator: " ")
         }
         return "[\(words.joined(separator: " "))]"
     }

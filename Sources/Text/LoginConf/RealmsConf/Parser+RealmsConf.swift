@@ -51,7 +51,8 @@ extension Parser {
         var body = Statement.Body.none
         switch token.kind {
         case .openBrace:
-            body = keyword.text == "login" ? parseLogin(keyword, arguments: arguments) : parseBlock(of: keyword)
+            let isLogin = keyword.text == "login" && !namesPAMFile(peek())
+            body = isLogin ? parseLogin(keyword, arguments: arguments) : parseBlock(of: keyword)
         case .semicolon:
             if depth == 0, keyword.text == "login" {
                 diagnostics.error("`login` without a block", at: keyword.range, hint: "write login NAME { ... }")
@@ -112,6 +113,11 @@ extension Parser {
                 parser.advance()
             } while depth > 0 && parser.token.kind != .endOfFile
         }
+    }
+
+    /// True for the first word of a `login` block whose modules are in a pam.d file.
+    private func namesPAMFile(_ token: Token) -> Bool {
+        token.kind == .word && text.bytes[token.start..<token.end].elementsEqual(RealmsConf.pamFile.utf8)
     }
 
     /// Parses a `login` block by the grammar of login.conf.
@@ -238,7 +244,8 @@ extension Parser {
 }
 
 extension Unicode.Scalar {
-    fileprivate var isInvisible: Bool {
+    /// True for a control character, and for blanks and formats that are no spaces of ASCII.
+    var isInvisible: Bool {
         switch properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .spaceSeparator: true
         default: false

@@ -5,6 +5,7 @@
 ///     file      = { statement }
 ///     statement = KEYWORD { WORD } ( ";" | "{" { statement } "}" )
 ///               | "login" NAME "{" { module } "}" [ ";" ]        ; top level only, modules as in login.conf
+///               | "login" NAME "{" "pam-file" FILE ";" "}"       ; top level only, modules in a file as in /etc/pam.d
 ///
 /// A word is a sequence of characters without white space and `;` `{` `}` `"`, or a text in double quotes. In quotes
 /// the only escapes are `\"` and `\\`. `#` at the start of a word begins a comment, which ends at the end of the line.
@@ -17,6 +18,8 @@
 public enum RealmsConf {
     /// The maximum depth of nested blocks.
     public static let maximumDepth = 32
+    /// The statement of a `login` block whose modules are in a file of PAM.
+    package static let pamFile = "pam-file"
 
     /// Parses a realms.conf into statements, which the caller interprets.
     public static func parse(_ text: SourceText) -> Parsed<[Statement]> {

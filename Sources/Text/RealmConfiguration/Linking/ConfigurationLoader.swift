@@ -114,7 +114,7 @@ extension ConfigurationLoader {
     ///
     /// The value of a property is harmless unless its kind is a secret, or a location, which may be a URL with a password.
     var names: KnownNames {
-        let modules = kinds.flatMap(\.modules)
+        let modules = kinds.flatMap(\.modules).filter { !$0.isOfPAM }
         let schemas = kinds.map(\.properties) + modules.map(\.options)
         var harmless = Set(Self.statements + [ModuleLinker.deadline.name])
         var secret: Set = ["token"]
@@ -131,7 +131,8 @@ extension ConfigurationLoader {
 
     /// The statements of realms.conf that are no properties of realms, of which only `token` has a secret.
     private static let statements =
-        ConfigurationBuilder.keywords + RealmLinker.keywords + CacheTimes.schema.allKeywords + RoleReader.keywords
+        ConfigurationBuilder.keywords + [RealmsConf.pamFile] + RealmLinker.keywords + CacheTimes.schema.allKeywords
+        + RoleReader.keywords
         + RuleReader.keywords + ServerSettings.schema.allKeywords + PasswordSettings.schema.allKeywords
 }
 

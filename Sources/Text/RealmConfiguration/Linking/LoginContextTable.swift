@@ -14,6 +14,8 @@ struct LoginContextTable {
         let text: SourceText
         /// True for a `login` block of realms.conf, false for an entry of a login.conf.
         let isInline: Bool
+        /// The stacks of a service of PAM, which are used instead of the modules: `auth`, and then `account`.
+        var pam: [PAMStack] = []
 
         var place: String { text.place(of: nameRange) }
     }
@@ -52,6 +54,9 @@ struct LoginContextTable {
     }
 
     private mutating func addInline(_ statement: Statement) {
+        if case .block(let block) = statement.body, block.first?.keyword.text == RealmsConf.pamFile {
+            return addPAM(statement, block: block)
+        }
         if case .block = statement.body {
             // The `;` before `login` is missing, so the parser read the block as statements. It has reported the error.
             isComplete = false
@@ -64,9 +69,39 @@ struct LoginContextTable {
             builder.error(at: statement.keyword.range, "login takes a name and a block of modules", hint: hint)
             return
         }
+        addInline(word, modules: modules)
+    }
+
+    private mutating func addInline(_ word: RealmsConfWord, modules: [ModuleEntry] = [], pam: [PAMStack] = []) {
         if let duplicate = names.add(word.text, at: word.range, in: builder.text) { builder.log.add(duplicate) }
-        let (name, range) = (word.text, word.range)
-        entries.append(Entry(name: name, nameRange: range, modules: modules, text: builder.text, isInline: true))
+        entries.append(
+            Entry(
+                name: word.text,
+                nameRange: word.range,
+                modules: modules,
+                text: builder.text,
+                isInline: true,
+                pam: pam
+            )
+        )
+    }
+
+    /// Adds a `login` block whose modules are in a file of PAM.
+    private mutating func addPAM(_ statement: Statement, block statements: [Statement]) {
+        let block = Block(statements, of: "login", ["pam-file"], at: statement.keyword.range, in: builder)
+        guard let name = statement.arguments.first, statement.arguments.count == 1,
+            let file = block.first(RealmsConf.pamFile).flatMap(builder.singleWord),
+            let path = builder.filePath(file, as: .users),
+            let stacks = builder.pamStacks(path, named: file)
+        else {
+            isComplete = false
+            if statement.arguments.count != 1 {
+                let hint = "as in: login myContext { pam-file /etc/pam.d/gatehouse; }"
+                builder.error(at: statement.keyword.range, "a `login` block has one name", hint: hint)
+            }
+            return
+        }
+        addInline(name, pam: stacks)
     }
 
     func hasEntry(_ name: String) -> Bool { entries.contains { $0.name.utf8.elementsEqual(name.utf8) } }
@@ -110,7 +145,10 @@ struct LoginContextTable {
             Configuration.Context(
                 name: entry.name,
                 place: entry.place,
-                modules: entry.modules.map { .init(name: $0.className, flag: $0.flag, control: $0.control) },
+                modules: entry.modules.map { .init(name: $0.className, flag: $0.flag, control: $0.control) }
+                    + entry.pam.flatMap(\.modules).map {
+                        .init(name: $0.name, flag: .required, control: $0.control.text)
+                    },
                 realms: realms.filter { $0.stack.name == entry.name }.map(\.name)
             )
         }

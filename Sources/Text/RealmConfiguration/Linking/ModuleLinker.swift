@@ -17,6 +17,7 @@ struct ModuleLinker {
     static let deadline = Property("deadline", .duration)
 
     func stack(_ entry: LoginContextTable.Entry) -> LoginStack? {
+        if !entry.pam.isEmpty { return pamStack(entry) }
         guard entry.modules.count <= LoginStack.maximumEntries else {
             let message = "a login context must not have more than \(LoginStack.maximumEntries) modules"
             builder.log.add(entry.text.error(at: entry.nameRange, message))
@@ -29,7 +30,7 @@ struct ModuleLinker {
     }
 
     private func link(_ module: ModuleEntry, in entry: Entry) -> LoginStack.Entry? {
-        let kinds = builder.loader.kinds.flatMap(\.modules)
+        let kinds = builder.loader.kinds.flatMap(\.modules).filter { !$0.isOfPAM }
         guard let kind = kinds.first(where: { $0.names.contains(module.className) }) else {
             let hint = ConfigurationBuilder.hint(className: module.className, among: kinds.flatMap(\.names))
             // Nothing but a class can stand before a control flag.

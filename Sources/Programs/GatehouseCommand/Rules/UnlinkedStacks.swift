@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LoginConf
+internal import Prover
+internal import RealmConfiguration
+internal import RealmKit
+
+/// The stacks of files whose modules need not exist in this program.
+enum UnlinkedStacks {
+    /// Returns the `auth` and `account` stacks of services of a pam.d folder.
+    static func services(_ names: [String], in folder: String) throws -> [StackModel] {
+        var resolver = PAMResolver { (name) throws(PAMResolver.UnreadableFile) in
+            try ConfigurationFiles.system.pamFile(name.hasPrefix("/") ? name : "\(folder)/\(name)")
+        }
+        return try names.flatMap { name in
+            try [PAMType.auth, .account].compactMap { type -> StackModel? in
+                let parsed = resolver.stack(type, of: name)
+                try check(parsed.diagnostics)
+                return parsed.partial.entries.isEmpty ? nil : model(parsed.partial)
+            }
+        }
+    }
+
+    private static func model(_ stack: PAMStack) -> StackModel {
+        let answers = PAMCode.allCases.map { code -> StackModel.Answer in
+            let outcome = Outcome.all.first { PAMCode($0) == code } ?? .failure(.internalError)
+            return StackModel.Answer(name: code.name, outcome: outcome)
+        }
+        let entries = stack.entries.map { entry -> StackModel.Entry in
+            guard case .module(let module) = entry.kind, let control = entry.control else {
+                let actions = answers.map { _ in Action.ignore }
+                return StackModel.Entry(
+                    name: "substack", control: "", actions: actions, level: entry.level, hasModule: false
+                )
+            }
+            let only = onlyCode(of: module.name)
+            return StackModel.Entry(
+                name: module.name,
+                control: control.text,
+                actions: PAMCode.allCases.map { control[$0] },
+                place: entry.place,
+                onlyAnswer: only.flatMap { PAMCode.allCases.firstIndex(of: $0) },
+                level: entry.level
+            )
+        }
+        return StackModel(name: "\(stack.service) \(stack.type.rawValue)", entries: entries, answers: answers)
+    }
+
+    /// The code of modules that always return the same one; nil for others.
+    private static func onlyCode(of module: String) -> PAMCode? {
+        switch module {
+        case "pam_permit": .success
+        case "pam_deny": .authErr
+        case "pam_warn", "pam_faildelay": .ignore
+        default: nil
+        }
+    }
+
+    /// Returns the entries of a login.conf with some names, or all of them.
+    static func entries(_ names: [String], of path: String) throws -> [StackModel] {
+        let bytes: [UInt8]
+        switch ConfigurationFiles.system.read(path) {
+        case .success(let read): bytes = read
+        case .failure(let fault): throw CommandError(.configuration, "\(path): \(fault.reason)")
+        }
+        let parsed = LoginConf.parse(SourceText(name: path, bytes: bytes), expansion: Expansion())
+        try check(parsed.diagnostics)
+        let entries = parsed.partial.entries.filter { names.isEmpty || names.contains($0.name) }
+        for name in names where !entries.contains(where: { $0.name == name }) {
+            throw CommandError(.usage, "\(path) has no entry \(name)")
+        }
+        return entries.map { entry in
+            let modules = entry.modules.map { module in
+                let table = ActionTable(module.flag)
+                return StackModel.Entry(
+                    name: module.className,
+                    control: module.control,
+                    actions: Outcome.all.map { table[$0] },
+                    place: parsed.partial.text.place(of: module.classRange)
+                )
+            }
+            return StackModel(name: entry.name, entries: modules, answers: StackModel.Answer.ofEngine)
+        }
+    }
+
+    private static func check(_ diagnostics: [Diagnostic]) throws {
+        diagnostics.filter { $0.severity != .error }.forEach(GatehouseCommand.warn)
+        let errors = diagnostics.filter { $0.severity == .error }
+        guard errors.isEmpty else {
+            throw CommandError(.configuration, errors.map(\.rendered).joined(separator: "\n"))
+        }
+    }
+}

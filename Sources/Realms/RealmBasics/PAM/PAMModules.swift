@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Files
+internal import Glibc
+package import RealmKit
+
+/// Modules of PAM that need no libpam, for the files of PAM.
+///
+/// docs/pam.md has what differs from those of Linux-PAM.
+package enum PAMModules {
+    /// All modules.
+    package static let kinds: [ModuleKind] =
+        [
+            fixed("pam_permit") { _ in .success },
+            fixed("pam_deny") { _ in .failure(.wrongCredentials) },
+            fixed("pam_warn") { _ in .ignored },
+            fixed("pam_faildelay") { _ in .ignored },
+            // The throttle locks before the stack, so no account that is locked reaches the module.
+            fixed("pam_faillock") { arguments throws(BadModule) in
+                let actions = ["preauth", "authfail", "authsucc"].filter(arguments.list.contains)
+                guard arguments.isAccount || actions.count == 1 else {
+                    throw BadModule("takes one of preauth, authfail and authsucc", setting: PAMArguments.name)
+                }
+                return actions == ["authfail"] ? .ignored : .success
+            },
+        ] + [
+            ModuleKind(PAMNologin.self), ModuleKind(PAMSucceedIf.self), ModuleKind(PAMListfile.self),
+            ModuleKind(PAMTime.self),
+        ]
+
+    private static func fixed(
+        _ name: String,
+        _ outcome: @escaping @Sendable (PAMArguments) throws(BadModule) -> Outcome
+    ) -> ModuleKind {
+        ModuleKind(names: [name], options: PAMArguments.options) {
+            (_: any Realm, options: ModuleOptions) throws(BadModule) -> any LoginModule in
+            PAMFixedModule(name: name, onlyOutcome: try outcome(PAMArguments(options)))
+        }
+    }
+}
+
+/// The arguments of a module of PAM, and the type of its line.
+struct PAMArguments {
+    static let name = "arguments"
+    static let options: PropertySchema = [
+        Property(name, .list, default: ""), .string("type", default: "auth"),
+    ]
+
+    let list: [String]
+    let isAccount: Bool
+
+    init(_ options: ModuleOptions) throws(BadModule) {
+        list = try options.list(Self.name)
+        isAccount = try options.string("type") == "account"
+    }
+
+    /// Returns the values of arguments `name=value`; throws for other arguments, but for the named ones.
+    func values(_ names: Set<String>, flags: Set<String> = []) throws(BadModule) -> [String: String] {
+        var values: [String: String] = [:]
+        for argument in list {
+            let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            if parts.count == 1, flags.contains(argument) {
+                values[argument] = ""
+            } else if parts.count == 2, names.contains(parts[0]) {
+                values[parts[0]] = parts[1]
+            } else {
+                throw Self.unknown(argument)
+            }
+        }
+        return values
+    }
+
+    static func unknown(_ argument: String) -> BadModule {
+        BadModule("does not know the argument \(argument) here", setting: name)
+    }
+}
+
+/// A module that always has the same outcome, and establishes no user.
+private struct PAMFixedModule: ConstantLoginModule {
+    let name: String
+    let onlyOutcome: Outcome
+
+    init(name: String, onlyOutcome: Outcome) { (self.name, self.onlyOutcome) = (name, onlyOutcome) }
+
+    init(realm: any Realm, options: ModuleOptions) throws(BadModule) { throw BadModule("is made by its name only") }
+
+    func authenticateUser(_ attempt: LoginAttempt) throws(LoginFault) -> Verdict {
+        if let failure = onlyOutcome.failure { return .failed(failure) }
+        if onlyOutcome == .success { return attempt.commit(only: []) }
+        attempt.note("\(name): user \(attempt.username), client \(attempt.peer ?? "unknown")")
+        return .ignored
+    }
+}
+
+/// Refuses all users while a file exists.
+private struct PAMNologin: LoginModule {
+    static let moduleNames = ["pam_nologin"]
+    static let options = PAMArguments.options
+
+    private let files: [String]
+    private let succeeds: Bool
+
+    init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
+        let values = try PAMArguments(options).values(["file"], flags: ["successok"])
+        files = values["file"].map { [$0] } ?? ["/var/run/nologin", "/etc/nologin"]
+        succeeds = values["successok"] != nil
+    }
+
+    func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
+        for file in files {
+            if unsafe access(file, F_OK) == 0 { return .failed(.wrongCredentials) }
+            let error = SystemError.last
+            guard [ENOENT, ENOTDIR].contains(error.number) else {
+                throw .internalError("pam_nologin: \(file): \(error)")
+            }
+        }
+        return succeeds ? attempt.commit(only: []) : .ignored
+    }
+}
+
+/// Accepts a user who, or whose name, is in a file, or all others.
+private struct PAMListfile: LoginModule {
+    static let moduleNames = ["pam_listfile"]
+    static let options = PAMArguments.options
+    private static let maximumSize = 1 << 20
+
+    private let realm: any Realm
+    private let item: String
+    private let file: String
+    private let allows: Bool
+    private let succeedsOnError: Bool
+
+    init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
+        let values = try PAMArguments(options).values(["item", "sense", "file", "onerr"], flags: ["quiet"])
+        guard let item = values["item"], ["user", "group", "rhost"].contains(item) else {
+            throw BadModule("needs item=user, item=group or item=rhost", setting: PAMArguments.name)
+        }
+        guard let sense = values["sense"], ["allow", "deny"].contains(sense) else {
+            throw BadModule("needs sense=allow or sense=deny", setting: PAMArguments.name)
+        }
+        guard let file = values["file"], file.hasPrefix("/") else {
+            throw BadModule("needs file= with the whole path", setting: PAMArguments.name)
+        }
+        guard let onError = values["onerr"], ["fail", "succeed"].contains(onError) else {
+            throw BadModule("needs onerr=fail or onerr=succeed", setting: PAMArguments.name)
+        }
+        (self.realm, self.item, self.file) = (realm, item, file)
+        (allows, succeedsOnError) = (sense == "allow", onError == "succeed")
+    }
+
+    func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
+        do throws(FileFault) {
+            let found = try await isListed(attempt)
+            return found == allows ? attempt.commit(only: []) : .failed(.wrongCredentials)
+        } catch {
+            guard succeedsOnError else { throw .internalError("pam_listfile: \(error)") }
+            return attempt.commit(only: [])
+        }
+    }
+
+    private func isListed(_ attempt: LoginAttempt) async throws(FileFault) -> Bool {
+        var names: [String] = []
+        switch item {
+        case "user": names = [attempt.username.text]
+        case "rhost": names = attempt.peer.map { [$0] } ?? []
+        default:
+            do throws(RealmError) {
+                names = try await realm.groupNames(of: attempt.username)
+            } catch {
+                guard error.code == .noSuchUser else { throw FileFault("\(error)") }
+            }
+        }
+        guard !names.isEmpty || item == "group" else { throw FileFault("the client has no address") }
+        let content: [UInt8]
+        do throws(UnreadableFile) {
+            content = try FileContents(file, as: .users, limit: Self.maximumSize, mayGrow: true).bytes
+        } catch {
+            throw FileFault(file, unreadable: error)
+        }
+        return content.split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }).contains {
+            line in
+            names.contains { $0.utf8.elementsEqual(line) }
+        }
+    }
+}

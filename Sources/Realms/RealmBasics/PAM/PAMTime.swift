@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Files
+internal import Glibc
+internal import RealmKit
+
+/// Refuses users outside of the times of a file: pam_time(8), for `account` lines.
+///
+/// The file is read at each login. A line is `SERVICES;TTYS;USERS;TIMES`; its terminals must be `*`.
+struct PAMTime: LoginModule {
+    static let moduleNames = ["pam_time"]
+    static let options = PAMArguments.options
+
+    private let path: String
+    private let now: @Sendable () -> PAMTimeRules.Moment
+
+    init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
+        let arguments = try PAMArguments(options)
+        guard arguments.isAccount else { throw BadModule("can only be in an account line") }
+        let values = try arguments.values(["conffile"], flags: ["debug", "noaudit"])
+        try self.init(values["conffile"] ?? "/etc/security/time.conf") {
+            var seconds = time(nil)
+            var local = unsafe tm()
+            unsafe localtime_r(&seconds, &local)
+            let (day, hour, minute) = unsafe (Int(local.tm_wday), Int(local.tm_hour), Int(local.tm_min))
+            return PAMTimeRules.Moment(day: day, minute: hour * 100 + minute)
+        }
+    }
+
+    init(_ path: String, now: @escaping @Sendable () -> PAMTimeRules.Moment) throws(BadModule) {
+        (self.path, self.now) = (path, now)
+        do throws(FileFault) { _ = try rules() } catch { throw BadModule("\(error)") }
+    }
+
+    private func rules() throws(FileFault) -> PAMTimeRules {
+        let bytes: [UInt8]
+        do throws(UnreadableFile) {
+            bytes = try FileContents(path, as: .users, limit: 1 << 20, mayGrow: true).bytes
+        } catch {
+            throw FileFault(path, unreadable: error)
+        }
+        do throws(PAMTimeRules.BadLine) {
+            return try PAMTimeRules(String(decoding: bytes, as: UTF8.self))
+        } catch {
+            throw FileFault("\(path):\(error.line): \(error.reason)")
+        }
+    }
+
+    func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
+        let rules = try Result { () throws(FileFault) in try self.rules() }
+            .mapError { LoginFault.internalError("pam_time: \($0)") }.get()
+        return rules.allow(service: attempt.service, user: attempt.username.text, at: now())
+            ? attempt.commit(only: []) : .failed(.permissionDenied)
+    }
+}
+
+/// The lines of a time.conf.
+struct PAMTimeRules {
+    /// A local time: the day of the week from 0 for Sunday, and hours times 100 plus minutes.
+    struct Moment: Sendable {
+        let day: Int
+        let minute: Int
+    }
+
+    struct BadLine: Error {
+        let line: Int
+        let reason: String
+    }
+
+    /// Terms with `!`, joined by `&` and `|` from the left to the right.
+    private struct List<Term> {
+        var terms: [(joinedByOr: Bool, isNegated: Bool, term: Term)] = []
+
+        func holds(_ test: (Term) -> Bool) -> Bool {
+            terms.reduce(true) { result, next in
+                let value = test(next.term) != next.isNegated
+                return next.joinedByOr ? result || value : result && value
+            }
+        }
+    }
+
+    private struct Times {
+        let days: Set<Int>
+        let start: Int
+        let end: Int
+
+        func contain(_ moment: Moment) -> Bool {
+            let isDay = days.contains(moment.day)
+            guard start >= end else { return isDay && start..<end ~= moment.minute }
+            // The time goes on after midnight.
+            let isDayAfter = days.contains((moment.day + 6) % 7)
+            return isDay && moment.minute >= start || isDayAfter && moment.minute <= end
+        }
+    }
+
+    private var lines: [(services: List<String>, users: List<String>, times: List<Times>)] = []
+
+    init(_ text: String) throws(BadLine) {
+        var number = 0
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            number += 1
+            let content = String(line.prefix { $0 != "#" }.filter { $0 != " " && $0 != "\t" })
+            if content.isEmpty { continue }
+            do throws(BadTerm) { try add(content) } catch { throw BadLine(line: number, reason: error.reason) }
+        }
+    }
+
+    private struct BadTerm: Error { let reason: String }
+
+    private mutating func add(_ line: String) throws(BadTerm) {
+        let fields = line.split(separator: ";", omittingEmptySubsequences: false).map(String.init)
+        guard fields.count == 4 else { throw BadTerm(reason: "a line is SERVICES;TTYS;USERS;TIMES") }
+        guard fields[1] == "*" else { throw BadTerm(reason: "there are no terminals here: write *") }
+        lines.append(
+            (
+                try Self.list(fields[0], Self.name), try Self.list(fields[2], Self.name),
+                try Self.list(fields[3], Self.times)
+            )
+        )
+    }
+
+    private static func list<Term>(
+        _ text: String,
+        _ term: (String) throws(BadTerm) -> Term
+    ) throws(BadTerm) -> List<Term> {
+        var list = List<Term>()
+        var rest = Substring(text)
+        var joinedByOr = false
+        repeat {
+            let isNegated = rest.first == "!"
+            if isNegated { rest.removeFirst() }
+            let word = rest.prefix { $0 != "&" && $0 != "|" }
+            list.terms.append((joinedByOr, isNegated, try term(String(word))))
+            rest = rest[word.endIndex...]
+            joinedByOr = rest.first == "|"
+            if rest.isEmpty { return list }
+            rest.removeFirst()
+        } while true
+    }
+
+    private static func name(_ word: String) throws(BadTerm) -> String {
+        let stars = word.utf8.count { $0 == UInt8(ascii: "*") }
+        guard !word.isEmpty, !word.hasPrefix("@"), !word.contains("!"), stars <= 1 else {
+            throw BadTerm(reason: "\(word) is not a name, which may have one *")
+        }
+        return word
+    }
+
+    private static let days = [
+        "su": [0], "mo": [1], "tu": [2], "we": [3], "th": [4], "fr": [5], "sa": [6], "wk": [1, 2, 3, 4, 5],
+        "wd": [0, 6],
+        "al": [0, 1, 2, 3, 4, 5, 6],
+    ]
+
+    private static func times(_ word: String) throws(BadTerm) -> Times {
+        let bad = BadTerm(reason: "\(word) is not a time such as MoTuWe0800-1700")
+        var days: Set<Int> = []
+        var rest = word.lowercased()[...]
+        while let named = Self.days[String(rest.prefix(2))] {
+            // A day that occurs twice is left out, as in AlSu for all days but Sunday.
+            days.formSymmetricDifference(named)
+            rest = rest.dropFirst(2)
+        }
+        let parts = rest.split(separator: "-", omittingEmptySubsequences: false)
+        let minutes = parts.compactMap { part in
+            part.utf8.count == 4 && part.utf8.allSatisfy { 0x30...0x39 ~= $0 } ? Int(part) : nil
+        }
+        guard parts.count == 2, minutes.count == 2, rest.count < word.count,
+            minutes.allSatisfy({ $0 <= 2400 && $0 % 100 < 60 })
+        else { throw bad }
+        return Times(days: days, start: minutes[0], end: minutes[1])
+    }
+
+    /// Returns whether all lines for the service and the user contain the moment.
+    func allow(service: String, user: String, at moment: Moment) -> Bool {
+        lines.allSatisfy { line in
+            let isMeant =
+                line.services.holds { Self.matches($0, service) } && line.users.holds { Self.matches($0, user) }
+            return !isMeant || line.times.holds { $0.contain(moment) }
+        }
+    }
+
+    private static func matches(_ pattern: String, _ text: String) -> Bool {
+        let parts = pattern.utf8.split(separator: UInt8(ascii: "*"), omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return pattern.utf8.elementsEqual(text.utf8) }
+        return text.utf8.count >= parts[0].count + parts[1].count && text.utf8.starts(with: parts[0])
+            && text.utf8.reversed().starts(with: parts[1].reversed())
+    }
+}
