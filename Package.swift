@@ -104,8 +104,8 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
     "Sources/Text": [
         "LoginConf": ["Bytes", "RealmKit"],
         "RealmConfiguration": [
-            "AccessControl", "Bytes", "Files", "HTTPLimits", "LoginConf", "OpenSSLKit", "Passwords", "RealmKit",
-            "Sessions", "Throttle", "CoreMetrics", "Logging",
+            "AccessControl", "Bytes", "Files", "HTTPLimits", "LoginConf", "OpenSSLKit", "Passwords", "Prover",
+            "RealmKit", "Sessions", "Throttle", "CoreMetrics", "Logging",
         ],
     ],
     "Sources/Web": [

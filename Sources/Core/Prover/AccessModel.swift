@@ -72,9 +72,10 @@ struct RequestClasses {
     private let models: [AccessModel]
     private let rules: [ProtectRule]
 
-    init(_ models: [AccessModel]) {
+    /// Requests for the rules of some models, and for the targets of further rules.
+    init(_ models: [AccessModel], also targets: [ProtectRule] = []) {
         self.models = models
-        rules = models.flatMap(\.rules.all)
+        rules = models.flatMap(\.rules.all) + targets
     }
 
     /// Calls a closure with one request of each class.
@@ -101,7 +102,7 @@ struct RequestClasses {
 
     /// One host for each rule's host, one below each domain, one without a rule, and none.
     private var hosts: [RequestHost?] {
-        let known = Set(models.flatMap { $0.rules.ruleHosts + $0.rules.preflightHosts })
+        let known = Set(rules.map(\.host) + models.flatMap { $0.rules.ruleHosts + $0.rules.preflightHosts })
         var names: Set<String> = []
         for case .name(let name) in known { names.insert(name) }
         for host in known.sorted(by: { $0.description < $1.description }) {

@@ -4,7 +4,7 @@ internal import AccessControl
 internal import ArgumentParser
 internal import Bytes
 internal import CommandSupport
-internal import Files
+internal import LoginConf
 internal import Prover
 internal import RealmConfiguration
 internal import RealmKit

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AccessControl
 internal import Files
 internal import LoginConf
 internal import Passwords
+internal import Prover
 internal import RealmKit
 
 /// Builds a configuration from the statements of a realms.conf, and reports all errors in them.
@@ -16,7 +18,9 @@ struct ConfigurationBuilder {
     /// The names of all realms, with those that have errors: a reference to such a realm is not an error of its own.
     var realmNames: [String] = []
 
-    static let keywords = ["default-realm", "login-config", "login", "realm", "role", "server", "protect", "passwords"]
+    static let keywords = [
+        "default-realm", "login-config", "login", "realm", "role", "server", "protect", "passwords", "assert",
+    ]
 
     init(_ text: SourceText, loader: ConfigurationLoader, log: DiagnosticLog) {
         self.text = text
@@ -27,7 +31,7 @@ struct ConfigurationBuilder {
 
     /// Returns the configuration; errors are added to the log.
     func build(_ statements: [Statement]) -> Configuration {
-        let repeated = ["login-config", "login", "realm", "role", "protect"]
+        let repeated = ["login-config", "login", "realm", "role", "protect", "assert"]
         var block = Block(statements, of: "realms.conf", Self.keywords, repeated: repeated, at: .none, in: self)
         let isFile = text.name != ConfigurationLoader.nameOfCode
         if isFile { note(text.name, as: .settings, at: .none, in: text) }
@@ -67,6 +71,15 @@ struct ConfigurationBuilder {
         // A realm with an error is not linked, so its entry is not known and would be reported as used by no realm.
         if realms.count == block.all("realm").count {
             contexts.warnAboutUnknownModules(known: loader.kinds, unlessUsedBy: realms)
+        }
+        // What is missing after an error would contradict an assertion.
+        if realms.count == block.all("realm").count, !log.diagnostics.contains(where: { $0.severity == .error }) {
+            let model = AccessModel(
+                ProtectionRules(rules, preflightHosts: server.preflightHosts),
+                realms: realms,
+                isBehindProxy: !server.trustedProxies.isEmpty
+            )
+            AssertionReader(builder: builder, model: model, realms: realms).check(block.all("assert"))
         }
         checkFiles(stateFolder: isFile || !server.stateFolder.isDefault ? server.stateFolder : nil)
         return Configuration(

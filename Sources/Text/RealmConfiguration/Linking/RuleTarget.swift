@@ -61,7 +61,12 @@ extension ConfigurationBuilder {
             }
         }
         guard let (word, block) = wordAndBlock(statement) else { return nil }
-        let target = value(of: word) { text throws(BadWord) in
+        return target(word, isExact: isExact).map { ($0, word, block) }
+    }
+
+    /// Reads the host and the path of a target.
+    func target(_ word: RealmsConfWord, isExact: Bool = false) -> RuleTarget? {
+        value(of: word) { text throws(BadWord) in
             if let target = TargetHint.target(ofURL: text) {
                 throw BadWord("\(text) is a URL", hint: "write the host and the path only: \(target)")
             }
@@ -70,7 +75,6 @@ extension ConfigurationBuilder {
             let path = try RuleTarget.path(String(text[slash...]), isQuoted: word.isQuoted)
             return RuleTarget(host: host, path: path, isExact: isExact)
         }
-        return target.map { ($0, word, block) }
     }
 }
 
