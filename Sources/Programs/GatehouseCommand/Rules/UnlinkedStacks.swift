@@ -28,9 +28,12 @@ enum UnlinkedStacks {
         }
         let entries = stack.entries.map { entry -> StackModel.Entry in
             guard case .module(let module) = entry.kind, let control = entry.control else {
-                let actions = answers.map { _ in Action.ignore }
                 return StackModel.Entry(
-                    name: "substack", control: "", actions: actions, level: entry.level, hasModule: false
+                    name: "substack",
+                    control: "",
+                    actions: answers.map { _ in .ignore },
+                    level: entry.level,
+                    hasModule: false
                 )
             }
             let only = onlyCode(of: module.name)

@@ -19,7 +19,7 @@ package enum PAMModules {
             fixed("pam_faillock") { arguments throws(BadModule) in
                 let actions = ["preauth", "authfail", "authsucc"].filter(arguments.list.contains)
                 guard arguments.isAccount || actions.count == 1 else {
-                    throw BadModule("takes one of preauth, authfail and authsucc", setting: PAMArguments.name)
+                    throw BadModule("takes one of preauth, authfail and authsucc")
                 }
                 return actions == ["authfail"] ? .ignored : .success
             },
@@ -71,7 +71,7 @@ struct PAMArguments {
     }
 
     static func unknown(_ argument: String) -> BadModule {
-        BadModule("does not know the argument \(argument) here", setting: name)
+        BadModule("does not know the argument \(argument) here")
     }
 }
 
@@ -133,16 +133,16 @@ private struct PAMListfile: LoginModule {
     init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
         let values = try PAMArguments(options).values(["item", "sense", "file", "onerr"], flags: ["quiet"])
         guard let item = values["item"], ["user", "group", "rhost"].contains(item) else {
-            throw BadModule("needs item=user, item=group or item=rhost", setting: PAMArguments.name)
+            throw BadModule("needs item=user, item=group or item=rhost")
         }
         guard let sense = values["sense"], ["allow", "deny"].contains(sense) else {
-            throw BadModule("needs sense=allow or sense=deny", setting: PAMArguments.name)
+            throw BadModule("needs sense=allow or sense=deny")
         }
         guard let file = values["file"], file.hasPrefix("/") else {
-            throw BadModule("needs file= with the whole path", setting: PAMArguments.name)
+            throw BadModule("needs file= with the whole path")
         }
         guard let onError = values["onerr"], ["fail", "succeed"].contains(onError) else {
-            throw BadModule("needs onerr=fail or onerr=succeed", setting: PAMArguments.name)
+            throw BadModule("needs onerr=fail or onerr=succeed")
         }
         (self.realm, self.item, self.file) = (realm, item, file)
         (allows, succeedsOnError) = (sense == "allow", onError == "succeed")

@@ -38,7 +38,7 @@ struct PAMSucceedIf: LoginModule {
         let quiet: Set = ["debug", "quiet", "quiet_fail", "quiet_success", "audit", "use_uid"]
         let words = try PAMArguments(options).list.filter { !quiet.contains($0) }
         guard !words.isEmpty, words.count % 3 == 0 else {
-            throw BadModule("takes conditions of three words, as in: user ingroup staff", setting: PAMArguments.name)
+            throw BadModule("takes conditions of three words, as in: user ingroup staff")
         }
         self.realm = realm
         var conditions: [Condition] = []
@@ -50,12 +50,12 @@ struct PAMSucceedIf: LoginModule {
 
     private static func condition(_ left: String, _ word: String, _ value: String) throws(BadModule) -> Condition {
         guard let subject = Subject(rawValue: left) else {
-            throw BadModule("knows no \(left) here, only user, service and rhost", setting: PAMArguments.name)
+            throw BadModule("knows no \(left) here, only user, service and rhost")
         }
         let negations = ["!=": "=", "!~": "=~", "notin": "in", "notingroup": "ingroup"]
         guard let test = Test(negations[word] ?? word), test != .isInGroup || subject == .user, word != "eq" else {
             let known = "=, !=, =~, !~, in, notin, and for a user ingroup and notingroup"
-            throw BadModule("cannot compare \(left) by \(word) here, only by \(known)", setting: PAMArguments.name)
+            throw BadModule("cannot compare \(left) by \(word) here, only by \(known)")
         }
         return Condition(subject: subject, test: test, isNegated: negations[word] != nil, value: value)
     }

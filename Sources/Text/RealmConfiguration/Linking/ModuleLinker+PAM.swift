@@ -145,7 +145,7 @@ extension ModuleLinker {
             let known = kinds.flatMap(\.names).filter { !$0.contains(".") }.sorted().joined(separator: ", ")
             let hint =
                 module.isOfPAM
-                ? "known are \(known); write the module of the realm, such as FileLoginModule, or PAMLoginModule in a "
+                ? "these run here: \(known); write the module of the realm, such as FileLoginModule, or PAMLoginModule in a "
                     + "realm whose service of PAM has this module (docs/pam.md)"
                 : ConfigurationBuilder.hint(className: module.path, among: kinds.flatMap(\.names))
             report("\(module.isOfPAM ? module.name : module.path) cannot be run alone", at: entry, hint: hint)
