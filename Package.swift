@@ -138,8 +138,8 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
     ],
     "Sources/Programs": [
         "AuthcheckCommand": [
-            "AccessControl", "Bytes", "CommandSupport", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit",
-            "ArgumentParser",
+            "AccessControl", "Bytes", "CommandSupport", "LoginConf", "OpenSSLKit", "Prover", "RealmConfiguration",
+            "RealmKit", "ArgumentParser",
         ],
         // Apart from the command, so that programs of one's own need no client of HTTPS.
         "AuthcheckRemote": [

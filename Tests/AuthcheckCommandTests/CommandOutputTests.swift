@@ -89,6 +89,7 @@ struct CommandOutputTests {
             0  ScriptedLoginModule  optional  abort  ignored            ignore  refusing   T
             1  DenyLoginModule      required  abort  ignored            ignore  refusing   T
             0 ScriptedLoginModule login: as scripted
+            no outcomes of the modules grant a login in this stack
 
             """
         #expect(try run("down", "ann", "--trace") == Result(status: 1, output: text))

@@ -32,7 +32,10 @@ struct ProveTests {
         ("group admins", "group admins owners", 2, "wider: "),
         ("auth basic form", "auth basic", 1, "narrower: "),
         ("auth basic;", "auth form basic;", 2, "wider: "),
-        ("unavailable=ignore", "unavailable=die", 1, "narrower: "),
+        ("unavailable=ignore", "unavailable=die", 3, "incomparable: "),
+        ("group admins", "user ann", 2, "wider: "),
+        ("require any; }", "require any; }\nserver { trusted-proxies 127.0.0.1; }", 3, "incomparable: "),
+        ("require any; }", "require any; }\nprotect \"/a|b\" { open; }", 2, "wider: "),
         ("ScriptedLoginModule requisite", "ScriptedLoginModule optional", 2, "wider: "),
         ("ScriptedLoginModule requisite", "ScriptedLoginModule requisite login=ignored", 3, "incomparable: "),
         ("protect /admin", "protect = /admin", 2, "wider: "),
@@ -65,10 +68,12 @@ struct ProveTests {
     }
 
     @Test func `findings set the status, and those of a file are accepted`() async throws {
+        let text = Self.configuration.replacing("ScriptedLoginModule requisite;", with: "DenyLoginModule optional;")
+        try write("old.conf", text.replacing("default=die", with: "default=ignore"))
         let finished = try await gatehouse("prove", "--config", "old.conf")
         #expect(finished.status == 1, "\(finished)")
         #expect(finished.output.contains("granted by ScriptedLoginModule\n"), "\(finished)")
-        let finding = try #require(finished.output.split(separator: "\n").last { $0.contains("opens: staff:") })
+        let finding = try #require(finished.output.split(separator: "\n").last { $0.contains("redundant: staff:") })
         #expect(finding.hasPrefix("old.conf:1:"), "\(finding)")
         let known = finished.output.split(separator: "\n").filter { $0.hasPrefix("old.conf:") }
             .map { $0.split(separator: ": ", maxSplits: 1)[1] }

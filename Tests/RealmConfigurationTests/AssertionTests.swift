@@ -31,6 +31,7 @@ struct AssertionTests {
                 "realm strict refuses every login while ScriptedLoginModule is unavailable"
             ),
             ("assert always realm strict while DenyLoginModule unavailable;", nil),
+            ("assert always realm strict while PermitLoginModule unavailable;", "realm strict has no module"),
             ("assert never /a without ScriptedLoginModul;", "did you mean ScriptedLoginModule?"),
             ("assert never /a;", "this is no assertion"),
             ("assert always realm nobody while DenyLoginModule unavailable;", "there is no realm nobody"),

@@ -41,6 +41,11 @@ import Testing
         #expect((report.identity != nil) == grants)
     }
 
+    @Test func `the service of conditions is the name of the file`() async throws {
+        let text = "auth required pam_succeed_if.so service = app\n\(Self.account)"
+        #expect(try await login(folder(text)).identity != nil)
+    }
+
     @Test func `account lines are evaluated only after the auth lines have granted`() async throws {
         let text = "auth sufficient pam_succeed_if.so user = ann\naccount required pam_succeed_if.so user = x\n"
         let calls = { (report: LoginReport) in report.steps.filter { $0.phase == .login }.map(\.index) }

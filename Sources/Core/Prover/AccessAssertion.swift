@@ -20,7 +20,9 @@ extension AccessModel {
         case .always(let realm, let module):
             guard let realm = realms[realm] else { return "there is no realm \(realm)" }
             var proof = try StackProof(StackModel(realm.stack))
-            let effect = try proof.whileUnavailable(proof.model.entries(of: module))
+            let entries = proof.model.entries(of: module)
+            guard !entries.isEmpty else { return "realm \(realm.name) has no module \(module) in its own stack" }
+            let effect = try proof.whileUnavailable(entries)
             guard effect.grantingSets?.sets.isEmpty ?? false else { return nil }
             return "realm \(realm.name) refuses every login while \(module) is unavailable"
         }

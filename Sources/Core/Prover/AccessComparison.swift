@@ -67,7 +67,12 @@ package struct AccessComparison {
         return narrower.isEmpty ? .same : .narrower
     }
 
-    package init(from old: AccessModel, to new: AccessModel) throws(DecisionDiagrams.TooLarge) {
+    /// Compares two configurations, of which further settings may differ.
+    package init(
+        from old: AccessModel,
+        to new: AccessModel,
+        otherSettings changed: [String] = []
+    ) throws(DecisionDiagrams.TooLarge) {
         var widening = OneWayComparison(from: old, to: new)
         var narrowing = OneWayComparison(from: new, to: old)
         try RequestClasses([old, new]).forEach { (request) throws(DecisionDiagrams.TooLarge) in
@@ -83,7 +88,7 @@ package struct AccessComparison {
             }
         }
         (wider, narrower) = (widening.differences, narrowing.differences)
-        otherSettings = widening.otherSettings
+        otherSettings = changed + widening.otherSettings
     }
 }
 
@@ -188,7 +193,10 @@ struct OneWayComparison {
                 guard let answers = try answers(in: rule, index, refusedBy: former, sample) else { continue }
                 return sample.difference(in: name, by: scheme, answers)
             }
-            if let settings = comparison.otherSettings, !otherSettings.contains(settings) {
+            let mayAddGroups = comparison.hasOtherStack && rule.requirements.contains(where: \.dependsOnGroups)
+            let stack = mayAddGroups ? "the modules of realm \(name), which may add groups" : nil
+            for settings in [comparison.otherSettings, stack].compactMap(\.self) where !otherSettings.contains(settings)
+            {
                 otherSettings.append(settings)
             }
             // If this realm grants every login, no further realm is used.
@@ -238,9 +246,19 @@ struct OneWayComparison {
 
     private mutating func compared(_ name: String) throws(DecisionDiagrams.TooLarge) -> RealmComparison {
         if let known = realms[name] { return known }
-        let comparison = try RealmComparison(from: old.realms[name], to: new.realms[name])
+        let comparison = try RealmComparison(of: name, from: old, to: new)
         realms[name] = comparison
         return comparison
+    }
+}
+
+extension ProtectRule.Requirement {
+    /// True if what modules commit besides the name decides.
+    fileprivate var dependsOnGroups: Bool {
+        switch self {
+        case .any, .users: false
+        case .groups, .roles, .attribute: true
+        }
     }
 }
 

@@ -9,11 +9,18 @@ package struct AccessModel: Sendable {
     let realms: [String: BoundRealm]
     /// True if a request for a host without a rule is denied, because a proxy asks about it.
     let deniesUncovered: Bool
+    /// The folder of the configuration, which its relative paths begin with.
+    private let folder: String
 
-    package init(_ rules: ProtectionRules, realms: [BoundRealm], isBehindProxy: Bool) {
-        self.rules = rules
+    package init(_ rules: ProtectionRules, realms: [BoundRealm], isBehindProxy: Bool, folder: String = "") {
+        (self.rules, self.folder) = (rules, folder)
         self.realms = Dictionary(realms.map { ($0.name, $0) }) { first, _ in first }
         deniesUncovered = isBehindProxy
+    }
+
+    /// Returns texts with paths as they are written in the configuration.
+    func relative(_ texts: [String]) -> [String] {
+        folder.isEmpty ? texts : texts.map { $0.replacing("\(folder)/", with: "") }
     }
 
     /// A request, up to the address of its client.
@@ -23,6 +30,15 @@ package struct AccessModel: Sendable {
         let method: String
         /// True for a CORS preflight that announces the method.
         var isPreflight = false
+
+        /// The readings of the path, whose special characters a client would percent-encode.
+        var readings: PathReadings? {
+            let encoded = path.utf8.flatMap { byte -> [UInt8] in
+                guard "|<>^`{}".utf8.contains(byte) else { return [byte] }
+                return Array("%\(String(byte, radix: 16, uppercase: true))".utf8)
+            }
+            return try? PathReadings(reading: encoded.span)
+        }
     }
 
     /// The decision about a request before anyone signs in.
@@ -34,7 +50,7 @@ package struct AccessModel: Sendable {
 
     /// Returns the rule that decides about a request.
     func match(_ request: Request) -> ProtectionRules.Match {
-        guard let path = try? PathReadings(reading: request.path.utf8Span.span) else { return .none }
+        guard let path = request.readings else { return .ambiguousPath(request.path) }
         return rules.match(host: request.host, path: path, method: request.method)
     }
 
@@ -61,7 +77,7 @@ package struct AccessModel: Sendable {
     }
 
     private func allowsPreflight(_ request: Request, from peer: String) -> Bool {
-        guard let path = try? PathReadings(reading: request.path.utf8Span.span) else { return false }
+        guard let path = request.readings else { return false }
         let method = request.method
         return rules.ruleAllowingPreflight(for: method, host: request.host, path: path, from: peer) != nil
     }

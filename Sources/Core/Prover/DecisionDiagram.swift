@@ -35,6 +35,9 @@ package struct DecisionDiagrams {
     /// The maximum number of nodes.
     package static let maximumNodes = 400_000
 
+    /// The maximum number of results of operations that are kept.
+    private static let maximumResults = 1_000_000
+
     /// The number of values of a variable.
     let valueCount: Int
     private var branches = [Branch(variable: .max, children: []), Branch(variable: .max, children: [])]
@@ -99,6 +102,7 @@ package struct DecisionDiagrams {
         if left == right { return operation == .butNot ? .no : left }
         let application = Application(operation: operation, left: left, right: right)
         if let known = results[application] { return known }
+        guard results.count < Self.maximumResults else { throw TooLarge() }
         let (first, second) = (branches[Int(left.index)], branches[Int(right.index)])
         let variable = min(first.variable, second.variable)
         var children: [Node] = []
@@ -170,5 +174,36 @@ package struct DecisionDiagrams {
             node = children[value]
         }
         return values
+    }
+
+    /// Returns the values for which a function is true that differ least from given ones, by the sum of `cost`; nil if it
+    /// never is.
+    func nearest(to node: Node, cost: (_ variable: Int, _ value: Int) -> Int) -> [Int: Int]? {
+        var known: [Node: (cost: Int, value: Int)] = [.yes: (0, 0)]
+        guard node != .no else { return nil }
+        _ = leastCost(of: node, cost, known: &known)
+        var (node, values): (Node, [Int: Int]) = (node, [:])
+        while let (variable, children) = branch(node), let value = known[node]?.value {
+            values[variable] = value
+            node = children[value]
+        }
+        return values
+    }
+
+    private func leastCost(
+        of node: Node,
+        _ cost: (_ variable: Int, _ value: Int) -> Int,
+        known: inout [Node: (cost: Int, value: Int)]
+    ) -> Int? {
+        if let result = known[node] { return result.cost }
+        guard let (variable, children) = branch(node) else { return nil }
+        var least: (cost: Int, value: Int)?
+        for (value, child) in children.enumerated() {
+            guard let inner = leastCost(of: child, cost, known: &known) else { continue }
+            let total = inner + cost(variable, value)
+            if total < least?.cost ?? .max { least = (total, value) }
+        }
+        if let least { known[node] = least }
+        return least?.cost
     }
 }

@@ -20,12 +20,15 @@ struct RealmComparison {
     let couldBeUnavailable: Bool
     /// The difference in settings by which the modules may answer differently; nil if there is none.
     let otherSettings: String?
+    /// True if the stacks differ, so that the same login may have other groups and attributes.
+    let hasOtherStack: Bool
 
     /// True if the realm can refuse a login after the change.
     var canRefuse: Bool { canBeRefusedInBoth || canBeGrantedBeforeOnly }
 
     /// A realm that does not exist before or after the change grants nothing there.
-    init(from old: BoundRealm?, to new: BoundRealm?) throws(DecisionDiagrams.TooLarge) {
+    init(of name: String, from former: AccessModel, to model: AccessModel) throws(DecisionDiagrams.TooLarge) {
+        let (old, new) = (former.realms[name], model.realms[name])
         let answers = StackModel.Answer.ofEngine
         var diagrams = DecisionDiagrams(valueCount: answers.count)
         var variables: [String: Int] = [:]
@@ -52,7 +55,11 @@ struct RealmComparison {
         canBeGrantedBeforeOnly = try diagrams.difference(before, after) != .no
         canBeRefusedInBoth = try diagrams.or(before, after) != .yes
         couldBeUnavailable = old.map { Self.isUnavailableInOutage($0.stack) } ?? false
-        otherSettings = old.flatMap { old in new.flatMap { Self.otherSettings(old, $0) } }
+        let stacks = [old, new].map { $0?.stack.entries.map { [$0.name, $0.control, "\($0.level)"] } }
+        hasOtherStack = old != nil && new != nil && stacks[0] != stacks[1]
+        otherSettings = old.flatMap { old in
+            new.flatMap { Self.otherSettings(old, $0) { (former.relative($0), model.relative($1)) } }
+        }
     }
 
     /// Returns the variable of each entry: that of its module, which other stacks may have given it.
@@ -78,16 +85,28 @@ struct RealmComparison {
         return down.loginNow(LoginRequest(realm: stack.name, username: username))?.isUnavailable ?? true
     }
 
-    private static func otherSettings(_ old: BoundRealm, _ new: BoundRealm) -> String? {
-        guard old.className.utf8.elementsEqual(new.className.utf8) else { return "the class of realm \(new.name)" }
-        guard old.settings == new.settings else { return "the properties of realm \(new.name)" }
-        let nested = (old.allNested.map(\.fingerprint), new.allNested.map(\.fingerprint))
-        guard nested.0 == nested.1 else { return "a realm that realm \(new.name) uses" }
-        let settings = [old, new].map {
-            Dictionary(grouping: $0.stack.entries, by: \.name).mapValues { $0.map(\.settings) }
+    /// Returns the settings that differ, with texts that a closure has made comparable.
+    private static func otherSettings(
+        _ old: BoundRealm,
+        _ new: BoundRealm,
+        _ relative: ([String], [String]) -> ([String], [String])
+    ) -> String? {
+        func areEqual(_ old: [[String]], _ new: [[String]]) -> Bool {
+            guard old.count == new.count else { return false }
+            return zip(old, new).allSatisfy { former, text in
+                let (former, text) = relative(former, text)
+                return former == text
+            }
         }
-        for entry in new.stack.entries where settings[0][entry.name].map({ $0 != settings[1][entry.name] }) ?? false {
-            return "the options of \(entry.name) in realm \(new.name)"
+        guard old.className.utf8.elementsEqual(new.className.utf8) else { return "the class of realm \(new.name)" }
+        guard areEqual([old.settings], [new.settings]) else { return "the properties of realm \(new.name)" }
+        guard areEqual(old.allNested.map(\.fingerprint), new.allNested.map(\.fingerprint)) else {
+            return "a realm that realm \(new.name) uses"
+        }
+        let settings = Dictionary(grouping: old.stack.entries, by: \.name).mapValues { $0.map(\.settings) }
+        for (name, entries) in Dictionary(grouping: new.stack.entries, by: \.name).sorted(by: { $0.key < $1.key }) {
+            guard let former = settings[name], !areEqual(former, entries.map(\.settings)) else { continue }
+            return "the options of \(name) in realm \(new.name)"
         }
         return nil
     }

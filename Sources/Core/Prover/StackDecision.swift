@@ -18,15 +18,20 @@ extension DecisionDiagrams {
 
     /// Returns the decision of a stack, by the walk of the engine through all states that answers can lead to.
     ///
-    /// The variable of an entry is the element of `variables`; the variables of a stack must be different.
-    package mutating func decision(of model: StackModel, variables: [Int]) throws(TooLarge) -> StackDecision {
+    /// The variable of an entry is the element of `variables`; the variables of a stack must be different. Logins that reach
+    /// an entry of `excluded` count as refused.
+    package mutating func decision(
+        of model: StackModel,
+        variables: [Int],
+        excluding excluded: Set<Int> = []
+    ) throws(TooLarge) -> StackDecision {
         var walks = StackWalks(model)
         try walks.explore()
         var grants = walks.states.map { Array(repeating: Node.no, count: $0.count) }
         var undecided = grants
         // The walk never goes back, so that the functions of later entries are already known.
         for entry in walks.states.indices.reversed() {
-            for state in walks.states[entry].indices {
+            for state in walks.states[entry].indices where !excluded.contains(entry) {
                 let ends = walks.ends[entry][state]
                 grants[entry][state] = try choice(of: variables[entry], ends, in: model.entries[entry]) { end in
                     switch end {

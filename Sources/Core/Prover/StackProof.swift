@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import RealmKit
+package import RealmKit
 
 /// A proof about one stack, for all answers that its modules can give.
 ///
@@ -75,13 +75,30 @@ package struct StackProof {
 
     /// Returns answers by which a login is granted although no module of the given entries succeeds; nil if that is impossible.
     package mutating func grantWithoutSuccess(of entries: Set<Int>) throws(DecisionDiagrams.TooLarge) -> [Int: Int]? {
-        var allowed = decision.grants
-        for entry in entries {
+        // A module that always succeeds must not be reached at all.
+        let constant = entries.filter { model.entries[$0].onlyAnswer == success }
+        let variables = Array(model.entries.indices)
+        var allowed = try diagrams.decision(of: model, variables: variables, excluding: constant).grants
+        for entry in entries where model.entries[entry].onlyAnswer == nil {
             var children = Array(repeating: DecisionDiagrams.Node.yes, count: model.answers.count)
             children[success] = .no
             allowed = try diagrams.and(allowed, try diagrams.choice(of: entry, children))
         }
         return example(of: allowed)
+    }
+
+    /// Returns the fewest outcomes by which a refused login would have been granted, by entry, given those of the modules that
+    /// it reached; nil if no outcomes grant a login.
+    package func smallestChange(of outcomes: [Int: Outcome]) -> [Int: Outcome]? {
+        let usual = [success, refused]
+        let nearest = diagrams.nearest(to: decision.grants) { entry, value in
+            let isEqual = outcomes[entry].map { model.answers[value].outcome == $0 } ?? (value == refused)
+            // Of several changes, the first is to a success, and the last to an outage.
+            return isEqual ? 0 : usual.contains(value) ? 10 : 11
+        }
+        return nearest?.mapValues { model.answers[$0].outcome }.filter { entry, outcome in
+            outcomes[entry].map { $0 != outcome } ?? (outcome != .failure(.wrongCredentials))
+        }
     }
 
     private func example(of node: DecisionDiagrams.Node) -> [Int: Int]? {
@@ -125,7 +142,12 @@ package struct StackProof {
         }
         let without = try diagrams.decision(of: model.ignoring(entry: index), variables: Array(model.entries.indices))
         if without.grants == decision.grants {
-            let text = "\(entry.name) never decides: without it, the same logins are granted; it may add groups"
+            let jumps = model.entries[..<index].contains {
+                $0.actions.contains { if case .jump = $0 { true } else { false } }
+            }
+            let advice = jumps ? "; a jump across it would have to be one shorter" : ""
+            let text =
+                "\(entry.name) never decides: without it, the same logins are granted; it may add groups\(advice)"
             return StackFinding(.redundant, entry: index, text)
         }
         guard entry.onlyAnswer == nil else { return nil }

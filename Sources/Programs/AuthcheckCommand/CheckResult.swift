@@ -2,6 +2,7 @@
 
 internal import Bytes
 internal import CommandSupport
+internal import Prover
 package import RealmKit
 
 enum CheckResult {
@@ -71,7 +72,22 @@ enum ReportText {
         }
         let names = Dictionary(report.steps.map { ($0.index, $0.module) }) { first, _ in first }
         let notes = report.notes.map { Printable.line("\($0.index) \(names[$0.index] ?? ""): \($0.text)") }
-        return (Table.lines([head] + rows) + notes + faults).joined(separator: "\n")
+        return (Table.lines([head] + rows) + notes + faults + (smallestChange(report) ?? [])).joined(separator: "\n")
+    }
+
+    /// The fewest outcomes by which a refused login would have been granted.
+    private static func smallestChange(_ report: LoginReport) -> [String]? {
+        guard report.refusal != nil, report.refusal != .locked, let stack = report.stack,
+            let proof = try? StackProof(StackModel(stack))
+        else { return nil }
+        let outcomes = report.steps.filter { $0.phase == .login }.map { ($0.index, $0.outcome) }
+        guard let change = proof.smallestChange(of: Dictionary(outcomes) { first, _ in first }) else {
+            return ["no outcomes of the modules grant a login in this stack"]
+        }
+        let modules = change.sorted { $0.key < $1.key }.map {
+            "\($0.key) \(proof.model.entries[$0.key].name)=\($0.value)"
+        }
+        return modules.isEmpty ? nil : ["granted, if: \(modules.joined(separator: ", "))"]
     }
 
     private static func time(_ duration: Duration) -> String {

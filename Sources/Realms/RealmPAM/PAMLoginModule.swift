@@ -35,7 +35,7 @@ package struct PAMLoginModule: PasswordLoginModule {
         return try await realm.outages.watching { () async throws(LoginFault) in
             let task = attempt.isLocked ? PAMTask.authenticateLocked : .authenticate
             let (result, isUnanswered) = try await run(task, for: attempt.username, attempt, password: password)
-            let mustChange = result.stage == .account && result.code == PAMCode.newTokenRequired.rawValue
+            let mustChange = result.stage == .account && result.code == PAMReturnCode.newTokenRequired.rawValue
             guard result.isSuccess || mustChange && realm.mayChangePassword else {
                 return .failed(try failure(result, isUnanswered: isUnanswered, attempt: attempt))
             }

@@ -75,13 +75,13 @@ struct PAMResult: Sendable {
     let user: String?
     /// The groups and attributes of the system's user of this name; empty if there is none.
     let systemUser: PAMUser
-    var isSuccess: Bool { code == PAMCode.success.rawValue }
+    var isSuccess: Bool { code == PAMReturnCode.success.rawValue }
 
     /// The reason of a refusal; nil if the login could not be decided.
     ///
     /// Codes that Linux-PAM does not define never come from libpam: it replaces them by PERM_DENIED.
     var refusal: LoginFailure? {
-        guard let code = PAMCode(rawValue: code) else { return nil }
+        guard let code = PAMReturnCode(rawValue: code) else { return nil }
         if stage == .changePassword { return code.isOutage ? nil : .credentialExpired }
         return code.refusal
     }
@@ -99,7 +99,7 @@ struct PAMResult: Sendable {
 }
 
 /// The codes of Linux-PAM that can end a login (`security/_pam_types.h`).
-enum PAMCode: Int32, Sendable, CaseIterable {
+enum PAMReturnCode: Int32, Sendable, CaseIterable {
     case success = 0, openError, symbolError, serviceError, systemError, bufferError, permissionDenied
     case authenticationError, credentialsInsufficient, authenticationInformationUnavailable, userUnknown, maximumTries
     case newTokenRequired, accountExpired, sessionError, credentialsUnavailable, credentialsExpired, credentialsError

@@ -49,12 +49,12 @@ extension Realms {
             defer { access = next }
             return access.configuration.server
         }
-        await service.recheck(configuration)
         if let newTLS {
             // The client certificates of open connections were verified by the old configuration.
             let isRetiring = [before, server].contains { $0.tls.clientCertificates != .none }
             tls?.replace(with: newTLS, retiringConnections: isRetiring)
         }
+        await service.recheck(configuration)
         for warning in configuration.warnings { logger.warning("\(warning.logLine)") }
         if let newTLS { logWarnings(of: newTLS, for: configuration) }
         for name in SignInService.changesThatNeedRestart(from: settings, to: server) {

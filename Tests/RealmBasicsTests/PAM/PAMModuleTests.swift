@@ -30,6 +30,7 @@ import Testing
         let kind = try #require(PAMModules.kinds.first { $0.names == [name] })
         var values = ["arguments": PropertyValue.list(arguments)]
         values["type"] = .string(type)
+        values["service"] = .string("https")
         let options = try ModuleOptions(values, schema: kind.options, realmName: "r")
         return try kind.makeModule(realm: GroupRealm(), options: options)
     }
@@ -128,7 +129,7 @@ import Testing
     @Test(
         arguments: [
             "", "quiet", "user = ann or", "uid >= 1000", "shell = /bin/sh", "tty = tty1", "user innetgr x",
-            "user eq ann",
+            "user eq ann", "use_uid user ingroup staff",
             "rhost ingroup staff", "user ~ ann",
         ]
     )
@@ -182,6 +183,52 @@ import Testing
         }
         #expect(throws: BadModule.self) { try module("pam_time", ["conffile=\(path)"]) }
         #expect(throws: BadModule.self) { try module("pam_time", ["conffile=\(path).no"], type: "account") }
+        #expect(throws: BadModule.self) { try module("pam_time", ["conffile=time.conf"], type: "account") }
+    }
+
+    @Test func `a time.conf with the line ends of DOS loses no line, but does not load`() async throws {
+        let error = #expect(throws: PAMTimeRules.BadLine.self) { try PAMTimeRules("# x\r\n*;*;ann;!Al0000-2400\r\n") }
+        #expect(error?.line == 1)
+    }
+
+    /// A module of a realm that spells names in its own way, as directories do.
+    private struct NamingModule: LoginModule {
+        init() {}
+        init(realm: any Realm, options: ModuleOptions) throws(BadModule) { self.init() }
+
+        func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
+            do throws(BadUsername) {
+                return attempt.commit(as: try Username(attempt.username.text.lowercased()))
+            } catch {
+                throw .internalError("\(error)")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("pam_succeed_if", ["user", "!=", "ann"]), ("pam_succeed_if", ["user", "notingroup", "staff"]),
+        ("pam_listfile", ["item=user", "sense=deny", "onerr=fail"]), ("pam_time", []),
+    ])
+    func `conditions about the user are about the name that the realm has given`(
+        name: String,
+        arguments: [String]
+    ) async throws {
+        let file = try File(name == "pam_time" ? "*;*;ann;!Al0000-2400\n" : "ann\n")
+        defer { file.remove() }
+        let path =
+            switch name {
+            case "pam_time": ["conffile=\(file.path)"]
+            case "pam_listfile": ["file=\(file.path)"]
+            default: [String]()
+            }
+        let condition = try module(name, arguments + path, type: "account")
+        let entries = [LoginStack.Entry(NamingModule(), .required), .init(condition, .required, name: name)]
+        let stack = LoginStack(name: "pam", entries, clock: ManualClock())
+        for (user, grants) in [("ANN", false), ("EVE", true)] {
+            let request = LoginRequest(realm: "r", username: try Username(user))
+            let report = await stack.login(request, asking: PreparedConversation.silent)
+            #expect((report.identity != nil) == grants, "\(user)")
+        }
     }
 
     @Test(

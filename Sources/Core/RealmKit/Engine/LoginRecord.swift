@@ -109,6 +109,12 @@ final class LoginRecord: Sendable {
         state.withLock { $0.contributions }.lazy.filter(trace.succeeded).compactMap(\.user).first ?? request.username
     }
 
+    /// Returns the first user whom a module has named by a success before a call; without one, the name in the request.
+    func namedUser(before round: Int) -> Username {
+        state.withLock { $0.contributions }.lazy.filter { $0.isSuccess && $0.round < round }.compactMap(\.user).first
+            ?? request.username
+    }
+
     private var countedContributions: [Contribution] {
         state.withLock { state in
             let trace = state.trace

@@ -79,6 +79,8 @@ public struct LoginReport: Sendable {
 
     /// Every call of a module, in order.
     public var steps: [LoginStep] { record.trace.steps }
+    /// The stack that was evaluated; nil if it called no module.
+    package var stack: LoginStack? { steps.first?.stack }
     /// The notes of the modules, in order.
     public var notes: [LoginNote] { record.notes }
     /// The duration of all steps.

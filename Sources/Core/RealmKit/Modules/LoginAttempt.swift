@@ -17,6 +17,8 @@ public struct LoginAttempt: Sendable {
 
     /// The user name in the request.
     public var username: Username { login.request.username }
+    /// The user whom an earlier module of this login has named by a success; without one, the name in the request.
+    package var establishedName: Username { login.namedUser(before: round) }
     /// The name of the realm that authenticates the user.
     public var realm: String { login.request.realm }
     /// The service that the user signs in to, such as `https` or `authcheck`.

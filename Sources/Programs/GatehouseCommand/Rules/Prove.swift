@@ -125,12 +125,16 @@ extension GatehouseOptions {
         }
 
         private func compare(_ kinds: [RealmKind]) throws {
-            let models = try names.map { name in
+            let configurations = try names.map { name in
                 var file = options.configuration
                 file.config = name
-                return AccessModel(try GatehouseCommand.load(file, kinds: kinds, access: .checkOnly))
+                return try GatehouseCommand.load(file, kinds: kinds, access: .checkOnly)
             }
-            let comparison = try AccessComparison(from: models[0], to: models[1])
+            let comparison = try AccessComparison(
+                from: AccessModel(configurations[0]),
+                to: AccessModel(configurations[1]),
+                otherSettings: configurations[0].server.changes(to: configurations[1].server)
+            )
             GatehouseCommand.print(json ? comparison.json.text(.terminal) : Printable.text(comparison.text))
             if comparison.result != .same { throw ComparisonEnd(result: comparison.result) }
         }
@@ -142,12 +146,29 @@ struct ComparisonEnd: Error {
     let result: AccessComparison.Result
 }
 
+extension ServerSettings {
+    /// The settings that decide about requests, and that a proof does not compare, if they differ.
+    fileprivate func changes(to new: ServerSettings) -> [String] {
+        let compared: [(name: String, isEqual: Bool)] = [
+            ("trusted-proxies", trustedProxies == new.trustedProxies),
+            ("forwarded-host", trustsForwardedHost == new.trustsForwardedHost),
+            ("client-certificates", tls.clientCertificates == new.tls.clientCertificates),
+            ("client-ca", (tls.clientAuthorityFile == nil) == (new.tls.clientAuthorityFile == nil)),
+            ("client-crl", tls.clientRevocationFiles.count == new.tls.clientRevocationFiles.count),
+            ("client-depth", tls.clientDepth == new.tls.clientDepth),
+            ("sign-in", signIn == new.signIn), ("realm-api", realmAPI == new.realmAPI),
+        ]
+        return compared.filter { !$0.isEqual }.map { "the setting \($0.name)" }
+    }
+}
+
 extension AccessModel {
     init(_ configuration: Configuration) {
         self.init(
             ProtectionRules(configuration.rules, preflightHosts: configuration.server.preflightHosts),
             realms: configuration.realms,
-            isBehindProxy: !configuration.server.trustedProxies.isEmpty
+            isBehindProxy: !configuration.server.trustedProxies.isEmpty,
+            folder: configuration.folder
         )
     }
 }

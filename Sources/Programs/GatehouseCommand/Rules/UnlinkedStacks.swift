@@ -13,10 +13,10 @@ enum UnlinkedStacks {
             try ConfigurationFiles.system.pamFile(name.hasPrefix("/") ? name : "\(folder)/\(name)")
         }
         return try names.flatMap { name in
-            try [PAMType.auth, .account].compactMap { type -> StackModel? in
+            try [PAMType.auth, .account].map { type -> StackModel in
                 let parsed = resolver.stack(type, of: name)
                 try check(parsed.diagnostics)
-                return parsed.partial.entries.isEmpty ? nil : model(parsed.partial)
+                return model(parsed.partial)
             }
         }
     }
@@ -72,7 +72,10 @@ enum UnlinkedStacks {
         for name in names where !entries.contains(where: { $0.name == name }) {
             throw CommandError(.usage, "\(path) has no entry \(name)")
         }
-        return entries.map { entry in
+        return try entries.map { entry in
+            guard entry.modules.count <= LoginStack.maximumEntries else {
+                throw CommandError(.configuration, "\(entry.name) has more than \(LoginStack.maximumEntries) modules")
+            }
             let modules = entry.modules.map { module in
                 let table = ActionTable(module.flag)
                 return StackModel.Entry(

@@ -43,15 +43,18 @@ package enum PAMModules {
 struct PAMArguments {
     static let name = "arguments"
     static let options: PropertySchema = [
-        Property(name, .list, default: ""), .string("type", default: "auth"),
+        Property(name, .list, default: ""), .string("type", default: "auth"), .string("service", default: ""),
     ]
 
     let list: [String]
     let isAccount: Bool
+    /// The service of the file.
+    let service: String
 
     init(_ options: ModuleOptions) throws(BadModule) {
         list = try options.list(Self.name)
         isAccount = try options.string("type") == "account"
+        service = try options.string("service")
     }
 
     /// Returns the values of arguments `name=value`; throws for other arguments, but for the named ones.
@@ -102,6 +105,7 @@ private struct PAMNologin: LoginModule {
 
     init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
         let values = try PAMArguments(options).values(["file"], flags: ["successok"])
+        guard values["file"]?.hasPrefix("/") ?? true else { throw BadModule("needs file= with the whole path") }
         files = values["file"].map { [$0] } ?? ["/var/run/nologin", "/etc/nologin"]
         succeeds = values["successok"] != nil
     }
@@ -161,11 +165,11 @@ private struct PAMListfile: LoginModule {
     private func isListed(_ attempt: LoginAttempt) async throws(FileFault) -> Bool {
         var names: [String] = []
         switch item {
-        case "user": names = [attempt.username.text]
+        case "user": names = [attempt.establishedName.text]
         case "rhost": names = attempt.peer.map { [$0] } ?? []
         default:
             do throws(RealmError) {
-                names = try await realm.groupNames(of: attempt.username)
+                names = try await realm.groupNames(of: attempt.establishedName)
             } catch {
                 guard error.code == .noSuchUser else { throw FileFault("\(error)") }
             }

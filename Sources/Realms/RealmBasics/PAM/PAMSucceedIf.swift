@@ -32,15 +32,20 @@ struct PAMSucceedIf: LoginModule {
     }
 
     private let realm: any Realm
+    private let service: String
     private let conditions: [Condition]
 
     init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
-        let quiet: Set = ["debug", "quiet", "quiet_fail", "quiet_success", "audit", "use_uid"]
-        let words = try PAMArguments(options).list.filter { !quiet.contains($0) }
+        let quiet: Set = ["debug", "quiet", "quiet_fail", "quiet_success", "audit"]
+        let arguments = try PAMArguments(options)
+        let words = arguments.list.filter { !quiet.contains($0) }
+        guard !words.contains("use_uid") else {
+            throw BadModule("cannot have use_uid here: the account of this program is not that of the user")
+        }
         guard !words.isEmpty, words.count % 3 == 0 else {
             throw BadModule("takes conditions of three words, as in: user ingroup staff")
         }
-        self.realm = realm
+        (self.realm, service) = (realm, arguments.service)
         var conditions: [Condition] = []
         for start in stride(from: 0, to: words.count, by: 3) {
             conditions.append(try Self.condition(words[start], words[start + 1], words[start + 2]))
@@ -70,8 +75,8 @@ struct PAMSucceedIf: LoginModule {
     private func holds(_ condition: Condition, for attempt: LoginAttempt) async throws(LoginFault) -> Bool {
         let text =
             switch condition.subject {
-            case .user: attempt.username.text
-            case .service: attempt.service
+            case .user: attempt.establishedName.text
+            case .service: service
             case .rhost: attempt.peer ?? ""
             }
         let values = condition.value.split(separator: ":")
@@ -81,7 +86,7 @@ struct PAMSucceedIf: LoginModule {
         case .isIn: return values.contains { $0.utf8.elementsEqual(text.utf8) }
         case .isInGroup:
             do throws(RealmError) {
-                let groups = try await realm.groupNames(of: attempt.username)
+                let groups = try await realm.groupNames(of: attempt.establishedName)
                 return groups.contains { group in values.contains { $0.utf8.elementsEqual(group.utf8) } }
             } catch {
                 // A user without groups is in none; otherwise the condition cannot be decided.

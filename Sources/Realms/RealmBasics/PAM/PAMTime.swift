@@ -12,13 +12,16 @@ struct PAMTime: LoginModule {
     static let options = PAMArguments.options
 
     private let path: String
+    private let service: String
     private let now: @Sendable () -> PAMTimeRules.Moment
 
     init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
         let arguments = try PAMArguments(options)
         guard arguments.isAccount else { throw BadModule("can only be in an account line") }
         let values = try arguments.values(["conffile"], flags: ["debug", "noaudit"])
-        try self.init(values["conffile"] ?? "/etc/security/time.conf") {
+        let path = values["conffile"] ?? "/etc/security/time.conf"
+        guard path.hasPrefix("/") else { throw BadModule("needs conffile= with the whole path") }
+        try self.init(path, service: arguments.service) {
             var seconds = time(nil)
             var local = unsafe tm()
             unsafe localtime_r(&seconds, &local)
@@ -27,8 +30,12 @@ struct PAMTime: LoginModule {
         }
     }
 
-    init(_ path: String, now: @escaping @Sendable () -> PAMTimeRules.Moment) throws(BadModule) {
-        (self.path, self.now) = (path, now)
+    init(
+        _ path: String,
+        service: String,
+        now: @escaping @Sendable () -> PAMTimeRules.Moment
+    ) throws(BadModule) {
+        (self.path, self.service, self.now) = (path, service, now)
         do throws(FileFault) { _ = try rules() } catch { throw BadModule("\(error)") }
     }
 
@@ -49,7 +56,7 @@ struct PAMTime: LoginModule {
     func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
         let rules = try Result { () throws(FileFault) in try self.rules() }
             .mapError { LoginFault.internalError("pam_time: \($0)") }.get()
-        return rules.allow(service: attempt.service, user: attempt.username.text, at: now())
+        return rules.allow(service: service, user: attempt.establishedName.text, at: now())
             ? attempt.commit(only: []) : .failed(.permissionDenied)
     }
 }
@@ -97,8 +104,15 @@ struct PAMTimeRules {
 
     init(_ text: String) throws(BadLine) {
         var number = 0
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+        // By bytes: as a Character, a CR with its LF is no line end.
+        for line in text.utf8.split(separator: 0x0A, omittingEmptySubsequences: false).map({ Substring($0) }) {
             number += 1
+            guard !line.utf8.contains(0x0D) else {
+                throw BadLine(
+                    line: number,
+                    reason: "the line ends with CR LF: save the file with the line ends of Unix"
+                )
+            }
             let content = String(line.prefix { $0 != "#" }.filter { $0 != " " && $0 != "\t" })
             if content.isEmpty { continue }
             do throws(BadTerm) { try add(content) } catch { throw BadLine(line: number, reason: error.reason) }

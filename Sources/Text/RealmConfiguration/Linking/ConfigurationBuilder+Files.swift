@@ -176,6 +176,14 @@ enum RelativePath {
     }
 }
 
+extension Configuration {
+    /// The folder that relative paths of the configuration begin with; empty for the current folder.
+    package var folder: String {
+        let folder = RelativePath.folder(of: file)
+        return folder == "." ? "" : folder
+    }
+}
+
 /// Paths that a shell would expand, and that this program takes as they are.
 package enum UnexpandedPath {
     /// Returns the beginning of a path that a shell would expand: `~` or `$NAME`; nil if there is none.

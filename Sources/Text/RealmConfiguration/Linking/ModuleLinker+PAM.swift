@@ -68,6 +68,8 @@ extension ModuleLinker {
     static let pamArguments = "arguments"
     /// The option with the type of the line, for modules of PAM that need it.
     private static let pamType = "type"
+    /// The option with the service of the file, which modules of PAM compare.
+    private static let pamService = "service"
 
     /// What differs from PAM, for modules whose work the server does.
     private static let notes = [
@@ -95,7 +97,8 @@ extension ModuleLinker {
         case .substack(let name): return .substack(name, level: entry.level)
         case .module(let module):
             guard let control = entry.control, hasTargets(control, of: index, in: stack),
-                let kind = kind(of: module, at: entry), let values = values(of: module, kind: kind, at: entry)
+                let kind = kind(of: module, at: entry),
+                let values = values(of: module, kind: kind, at: entry, in: stack)
             else { return nil }
             if let note = Self.notes[module.name] {
                 builder.log.add(entry.text.warning(at: entry.range, "\(module.name) has no effect here", hint: note))
@@ -162,11 +165,13 @@ extension ModuleLinker {
     private func values(
         of module: PAMModule,
         kind: ModuleKind,
-        at entry: PAMStack.Entry
+        at entry: PAMStack.Entry,
+        in stack: PAMStack
     ) -> [String: PropertyValue]? {
         if kind.isOfPAM {
             var values = [Self.pamArguments: PropertyValue.list(module.arguments)]
             if kind.options[Self.pamType] != nil { values[Self.pamType] = .string(entry.type.rawValue) }
+            if kind.options[Self.pamService] != nil { values[Self.pamService] = .string(stack.service) }
             return values
         }
         var values: [String: PropertyValue] = [:]

@@ -41,11 +41,11 @@ extension GatehouseServer {
             metrics?.countReload(isSuccess: true)
             service.countReload(to: configuration.authenticator)
             server.replaceResponder(with: responder)
-            await service.recheck(configuration)
             contexts.replace(with: tls.context)
             // The client certificates of open connections were verified by the old configuration.
             let requirements = [before.configuration, configuration].map(\.server.tls.clientCertificates)
             if requirements.contains(where: { $0 != .none }) { server.retireConnections() }
+            await service.recheck(configuration)
             for warning in configuration.warnings + tls.warnings { logger.warning("\(warning.logLine)") }
             for name in Self.changesThatNeedRestart(from: self.configuration.server, to: configuration.server) {
                 logger.warning("\(name) has changed; the change needs a restart")
