@@ -32,6 +32,8 @@ function __gatehouse_parse_tokens -S
             __gatehouse_parse_subcommand 0 'config=' 'D=+' 'address=' 'timeout=' 'version' 'h/help'
         case 'explain'
             __gatehouse_parse_subcommand 2 'config=' 'D=+' 'realm=' 'user=' 'groups=' 'from=' 'version' 'h/help'
+        case 'prove'
+            __gatehouse_parse_subcommand -r 1 'config=' 'D=+' 'pam-dir=' 'login-conf=' 'dot' 'diff' 'json' 'sarif' 'accept=' 'version' 'h/help'
         case 'user'
             __gatehouse_parse_subcommand 0 'version' 'h/help'
             switch $unparsed_tokens[1]
@@ -162,6 +164,7 @@ complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_positional 
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_positional "gatehouse" -eq 1' -fa 'check' -d 'Check the configuration: print its errors, or a summary of it.'
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_positional "gatehouse" -eq 1' -fa 'health' -d 'Check that the server of the configuration answers requests.'
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_positional "gatehouse" -eq 1' -fa 'explain' -d 'Show whether a request would be allowed, and which rule decides.'
+complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_positional "gatehouse" -eq 1' -fa 'prove' -d 'Show what stacks and rules grant, for all answers of their modules, or compare two configurations.'
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_positional "gatehouse" -eq 1' -fa 'user' -d 'Show the users of a realm, and manage them if the realm allows changes.'
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_positional "gatehouse" -eq 1' -fa 'realm' -d 'Test the servers of a realm.'
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_positional "gatehouse" -eq 1' -fa 'hash' -d 'Hash a password with the settings of the configuration, or find hash parameters for this machine.'
@@ -211,6 +214,17 @@ complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_op
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse explain" from' -l 'from' -d 'The address of the client.' -rfka ''
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse explain" version' -l 'version' -d 'Show the version.'
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse explain" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse prove" config' -l 'config' -d 'The configuration. Default: realms.conf in the current folder, or /etc/gatehouse/realms.conf if it is missing.' -rF
+complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse prove"' -s 'D' -d 'The value of ${name} in the configuration.' -rfka ''
+complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse prove" pam-dir' -l 'pam-dir' -d 'Prove services of a pam.d folder instead, by name; needs no realms.conf.' -rfa '(__gatehouse_complete_directories)'
+complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse prove" login-conf' -l 'login-conf' -d 'Prove the entries of a login.conf instead; needs no realms.conf.' -rF
+complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse prove" dot' -l 'dot' -d 'Print one stack as a graph in the DOT language.'
+complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse prove" diff' -l 'diff' -d 'Compare two configurations by what they admit.'
+complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse prove" json' -l 'json' -d 'Print JSON.'
+complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse prove" sarif' -l 'sarif' -d 'Print the findings as SARIF 2.1.0, for code scanning.'
+complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse prove" accept' -l 'accept' -d 'A file with known findings, one line each, which are not reported.' -rF
+complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse prove" version' -l 'version' -d 'Show the version.'
+complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse prove" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse user" version' -l 'version' -d 'Show the version.'
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse user" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_positional "gatehouse user" -eq 1' -fa 'list' -d 'List all users.'

@@ -25,7 +25,7 @@ extension GatehouseOptions {
                 """
         )
 
-        @OptionGroup var options: RealmOptions
+        @OptionGroup var options: ConfigurationOptions
         @Argument(
             help: ArgumentHelp(
                 "Realms, login contexts and paths of rules. Default: all. With --diff: the old and the new realms.conf.",
@@ -90,12 +90,16 @@ extension GatehouseOptions {
                 report = ProofReport()
                 for stack in stacks { try report.add(stack, of: stack.name, title: stack.name) }
             } else {
-                report = try ProofReport(try options.load(kinds, access: .checkOnly), names: names)
+                report = try ProofReport(try load(options, kinds), names: names)
             }
             if let accept { report.accept(try Self.lines(of: accept)) }
             let text = json ? report.json.text(.terminal) : sarif ? report.sarif.text(.terminal) : report.text
             GatehouseCommand.print(sarif || json ? text : Printable.text(text))
             if !report.findings.isEmpty { throw CommandError(.failed, "") }
+        }
+
+        private func load(_ options: ConfigurationOptions, _ kinds: [RealmKind]) throws -> Configuration {
+            try GatehouseCommand.load(options, kinds: kinds, access: .checkOnly, log: GatehouseCommand.realmLog)
         }
 
         /// The stacks of a pam.d folder or a login.conf; nil if there is none.
@@ -105,7 +109,7 @@ extension GatehouseOptions {
         }
 
         private func linkedStacks(_ kinds: [RealmKind]) throws -> [StackModel] {
-            let realms = try options.load(kinds, access: .checkOnly).realms
+            let realms = try load(options, kinds).realms
             return realms.filter { names.isEmpty || names.contains($0.name) || names.contains($0.stack.name) }
                 .map { StackModel($0.stack) }
         }
@@ -126,9 +130,9 @@ extension GatehouseOptions {
 
         private func compare(_ kinds: [RealmKind]) throws {
             let configurations = try names.map { name in
-                var file = options.configuration
+                var file = options
                 file.config = name
-                return try GatehouseCommand.load(file, kinds: kinds, access: .checkOnly)
+                return try load(file, kinds)
             }
             let comparison = try AccessComparison(
                 from: AccessModel(configurations[0]),
