@@ -31,6 +31,9 @@ struct AccessComparisonTests {
                 let isRight = example == nil ? found.isEmpty || !isExact : !found.isEmpty
                 try #require(isRight, "\(found.map(\.text)) \(example ?? "none") \(old.rules) \(new.rules)")
             }
+            for difference in comparison.wider where isExact {
+                try #require(try Admission.replays(difference, from: old, to: new), "\(difference.text)")
+            }
             results[comparison.result, default: 0] += 1
         }
         #expect(results.keys.count == 4, "\(results)")
@@ -196,6 +199,38 @@ private struct Admission {
         return nil
     }
 
+    /// Returns whether the request and the user of a difference are admitted by the new configuration only.
+    static func replays(_ difference: AccessDifference, from old: RandomAccess, to new: RandomAccess) throws -> Bool {
+        let parts = RequestURL(difference.url)
+        let request = AccessModel.Request(
+            host: parts.flatMap { RequestHost($0.authority) },
+            path: parts?.target ?? difference.url,
+            method: difference.method,
+            isPreflight: difference.isPreflight
+        )
+        let peer = difference.peer ?? "198.51.100.7"
+        let models = (old.model, new.model)
+        let was = models.0.verdict(models.0.match(request), request, from: peer)
+        let now = models.1.verdict(models.1.match(request), request, from: peer)
+        switch (was, now, difference.user) {
+        case (.denied, .allowed, nil), (.users, .allowed, nil): return true
+        case (_, .users(let rule), let admitted?):
+            let scheme = try #require(ProtectRule.Scheme(rawValue: admitted.scheme))
+            let user = User(
+                name: admitted.name,
+                realm: admitted.realm,
+                group: admitted.group,
+                mail: admitted.attribute.last
+            )
+            var former: ProtectRule?
+            if case .users(let rule) = was { former = rule }
+            var only = rule
+            only.schemes = [scheme]
+            return try self.user(only, former, old, new, joint(old, new), [user]) != nil
+        default: return false
+        }
+    }
+
     private static var requests: [AccessModel.Request] {
         let hosts = [nil, "a.example", "b.example", "c.example", "x.b.example", "other.test"]
         let paths = ["/", "/a", "/a/b", "/a/b/c", "/a/x", "/c", "/c/d", "/q", "/a%2Fx", "/a/b%2Fz", "/c%2Fd", "/q%2Fr"]
@@ -220,7 +255,8 @@ private struct Admission {
         _ former: ProtectRule?,
         _ old: RandomAccess,
         _ new: RandomAccess,
-        _ answers: [String: Set<[Answer]>]
+        _ answers: [String: Set<[Answer]>],
+        _ only: [User] = []
     ) throws -> String? {
         var users: [User] = []
         for realm in RandomAccess.realms {
@@ -231,7 +267,7 @@ private struct Admission {
             }
         }
         for scheme in rule.schemes {
-            for user in users {
+            for user in only.isEmpty ? users : only {
                 for first in answers["a"] ?? [] {
                     for second in answers["b"] ?? [] {
                         let states = (["a": first[0], "b": second[0]], ["a": first[1], "b": second[1]])

@@ -53,7 +53,7 @@ extension AccessModel {
                     for name in rule.realms {
                         if granting[name] == nil { granting[name] = .some(try grant(in: name, without: module)) }
                         guard let answers = granting[name] ?? nil else { continue }
-                        found = "\(url) is allowed for users of realm \(name), if \(answers)"
+                        found = "\(url) is allowed for users of realm \(name), \(answers)"
                     }
                 }
             }
@@ -66,7 +66,7 @@ extension AccessModel {
         guard let stack = realms[realm]?.stack else { return nil }
         var proof = try StackProof(StackModel(stack))
         let answers = try proof.grantWithoutSuccess(of: proof.model.entries(of: module))
-        return answers.map { $0.isEmpty ? "no module is asked" : proof.model.text($0) }
+        return answers.map { $0.isEmpty ? "whatever its modules answer" : "if \(proof.model.text($0))" }
     }
 }
 

@@ -18,9 +18,20 @@ package struct AccessModel: Sendable {
         deniesUncovered = isBehindProxy
     }
 
-    /// Returns texts with paths as they are written in the configuration.
-    func relative(_ texts: [String]) -> [String] {
-        folder.isEmpty ? texts : texts.map { $0.replacing("\(folder)/", with: "") }
+    /// Returns values of settings with paths as they are written in the configuration: whole values, elements of lists, and
+    /// what follows the scheme of a location.
+    package func relative(_ texts: [String]) -> [String] {
+        guard !folder.isEmpty else { return texts }
+        return texts.map { text in
+            text.split(separator: "\u{0}", omittingEmptySubsequences: false).map { word in
+                let scheme = word.firstIndex(of: ":").map { word[...$0] } ?? ""
+                for start in [word[..<word.startIndex], scheme] {
+                    let rest = word.dropFirst(start.count)
+                    if rest.hasPrefix("\(folder)/") { return start + rest.dropFirst(folder.count + 1) }
+                }
+                return word
+            }.joined(separator: "\u{0}")
+        }
     }
 
     /// A request, up to the address of its client.
@@ -179,18 +190,5 @@ struct RequestClasses {
     static func peers(_ rules: [ProtectRule?]) -> [String] {
         let edges = rules.compactMap(\.self).flatMap(\.networks).flatMap(\.edges)
         return ["203.0.113.1"] + (edges.isEmpty ? [] : ["::"] + Set(edges.map(\.description)).sorted())
-    }
-}
-
-extension AccessModel {
-    /// Returns the rules that decide about no request.
-    package func rulesWithoutRequests() throws(DecisionDiagrams.TooLarge) -> [ProtectRule] {
-        var deciding: Set<ObjectIdentifier> = []
-        var all: [ObjectIdentifier: ProtectRule] = [:]
-        for compiled in rules.compiled { all[ObjectIdentifier(compiled)] = compiled.rule }
-        try RequestClasses([self]).forEach { (request) throws(DecisionDiagrams.TooLarge) in
-            if case .rule(let compiled) = match(request) { deciding.insert(ObjectIdentifier(compiled)) }
-        }
-        return all.filter { !deciding.contains($0.key) }.map(\.value).sorted { $0.place < $1.place }
     }
 }

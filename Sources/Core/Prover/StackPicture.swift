@@ -14,6 +14,11 @@ extension StackModel {
             "  end [shape=oval, label=\"end: granted if a success counts\\nand no failure\"];",
             "  refused [shape=oval];",
         ]
+        for index in entries.indices where entries[index].level < 0 {
+            let label = "\(entries[index].name): reached if a success counts\nand no failure"
+            lines.append("  m\(index) [shape=oval, label=\(Self.quoted(label))];")
+            if index + 1 < entries.count { lines.append("  m\(index) -> m\(index + 1);") }
+        }
         let modules = entries.indices.filter { entries[$0].hasModule }
         for index in modules {
             let entry = entries[index]
@@ -35,7 +40,10 @@ extension StackModel {
             let action = entry.actions[answer]
             walk.count(answers[answer].outcome, of: index, as: action, in: stack)
             let next = walk.nextModule(in: stack)
-            let target = next.map { "m\($0)" } ?? (action == .die ? "refused" : "end")
+            // Behind the last module of a part, the boundary of the next one decides.
+            let boundary = entries[index...].firstIndex { $0.level < 0 }
+            let place = next.flatMap { next in boundary.map { min(next, $0) } ?? next } ?? boundary
+            let target = action == .die && next == nil ? "refused" : place.map { "m\($0)" } ?? "end"
             if let known = arrows.firstIndex(where: { $0.action == action && $0.target.utf8.elementsEqual(target.utf8) }
             ) {
                 arrows[known].answers.append(answers[answer].name)

@@ -146,8 +146,8 @@ package struct StackProof {
                 $0.actions.contains { if case .jump = $0 { true } else { false } }
             }
             let advice = jumps ? "; a jump across it would have to be one shorter" : ""
-            let text =
-                "\(entry.name) never decides: without it, the same logins are granted; it may add groups\(advice)"
+            let groups = entry.onlyAnswer == nil || entry.onlyAnswer == success ? "; it may add groups" : ""
+            let text = "\(entry.name) never decides: without it, the same logins are granted\(groups)\(advice)"
             return StackFinding(.redundant, entry: index, text)
         }
         guard entry.onlyAnswer == nil else { return nil }

@@ -29,8 +29,6 @@ public struct ProtectionRules: Sendable {
     let hosts: [HostRules]
     /// The hosts and domains that rules are for, and the one for all hosts if there is one.
     package var ruleHosts: [ProtectRule.Host] { hosts.map(\.host) }
-    /// All rules, in the order of evaluation.
-    package var compiled: [CompiledRule] { hosts.flatMap(\.paths).flatMap(\.rules) }
     private let hostTable: HostTable
     /// All rules, in no order.
     package let all: [ProtectRule]

@@ -61,10 +61,6 @@ struct ProofReport {
             let text = "the rule admits nobody, because none of its realms grants a login"
             findings.append(Finding(subject: rule.target, kind: "vacuous", text: text, place: rule.place))
         }
-        for rule in try AccessModel(configuration).rulesWithoutRequests() where chosen.contains(rule) {
-            let text = "no request leads to the rule: other rules decide"
-            findings.append(Finding(subject: rule.target, kind: "shadowed", text: text, place: rule.place))
-        }
     }
 
     /// Proves what a stack grants.
@@ -78,9 +74,14 @@ struct ProofReport {
             }.joined(separator: ", or ")
         }
         var grants = [("", text(proof.grantingSets))]
+        // An assumption that changes nothing is left out.
+        func note(_ assumption: String, _ sets: MinimalSets?) {
+            let sets = text(sets)
+            if !sets.utf8.elementsEqual(grants[0].1.utf8) { grants.append((assumption, sets)) }
+        }
         for (name, entries) in proof.modules where proof.canGrant {
             let down = try proof.whileUnavailable(Set(entries))
-            grants.append(("while \(name) is unavailable", text(down.grantingSets)))
+            note("while \(name) is unavailable", down.grantingSets)
             if let opening = down.opening {
                 let answers = opening.filter { !entries.contains($0.key) }
                 let condition = answers.isEmpty ? "every login" : "if \(model.text(answers))"
@@ -88,7 +89,7 @@ struct ProofReport {
                 let place = model.entries[entries[0]].place
                 findings.append(Finding(subject: subject, kind: "opens", text: message, place: place))
             }
-            grants.append(("if \(name) accepts every user", text(try proof.whileAccepting(Set(entries)))))
+            note("if \(name) accepts every user", try proof.whileAccepting(Set(entries)))
         }
         for finding in try proof.findings() {
             let place = (finding.entry ?? model.entries.indices.first).map { model.entries[$0].place } ?? ""

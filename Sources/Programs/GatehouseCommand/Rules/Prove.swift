@@ -46,7 +46,7 @@ extension GatehouseOptions {
             completion: .file()
         )
         var loginConf: String?
-        @Flag(help: "Print one stack as a graph in the DOT language.") var dot = false
+        @Flag(help: "Print each stack as a graph in the DOT language.") var dot = false
         @Flag(help: "Compare two configurations by what they admit.") var diff = false
         @Flag(help: "Print JSON.") var json = false
         @Flag(help: "Print the findings as SARIF 2.1.0, for code scanning.") var sarif = false
@@ -115,8 +115,8 @@ extension GatehouseOptions {
         }
 
         private func printPicture(_ stacks: [StackModel]) throws {
-            guard stacks.count == 1 else { throw CommandError(.usage, "--dot draws one stack; name one of them") }
-            GatehouseCommand.print(Printable.text(stacks[0].dot))
+            guard !stacks.isEmpty else { throw CommandError(.usage, "there is no realm or login context of that name") }
+            GatehouseCommand.print(Printable.text(stacks.map(\.dot).joined(separator: "\n")))
         }
 
         private static func lines(of path: String) throws -> [String] {
@@ -134,11 +134,12 @@ extension GatehouseOptions {
                 file.config = name
                 return try load(file, kinds)
             }
-            let comparison = try AccessComparison(
-                from: AccessModel(configurations[0]),
-                to: AccessModel(configurations[1]),
-                otherSettings: configurations[0].server.changes(to: configurations[1].server)
-            )
+            let models = configurations.map { AccessModel($0) }
+            let settings = zip(configurations, models).map { $0.server.decidingSettings(in: $1) }
+            let changed = zip(settings[0], settings[1]).filter { $0.values != $1.values }.map {
+                "the setting \($0.0.name)"
+            }
+            let comparison = try AccessComparison(from: models[0], to: models[1], otherSettings: changed)
             GatehouseCommand.print(json ? comparison.json.text(.terminal) : Printable.text(comparison.text))
             if comparison.result != .same { throw ComparisonEnd(result: comparison.result) }
         }
@@ -151,18 +152,18 @@ struct ComparisonEnd: Error {
 }
 
 extension ServerSettings {
-    /// The settings that decide about requests, and that a proof does not compare, if they differ.
-    fileprivate func changes(to new: ServerSettings) -> [String] {
-        let compared: [(name: String, isEqual: Bool)] = [
-            ("trusted-proxies", trustedProxies == new.trustedProxies),
-            ("forwarded-host", trustsForwardedHost == new.trustsForwardedHost),
-            ("client-certificates", tls.clientCertificates == new.tls.clientCertificates),
-            ("client-ca", (tls.clientAuthorityFile == nil) == (new.tls.clientAuthorityFile == nil)),
-            ("client-crl", tls.clientRevocationFiles.count == new.tls.clientRevocationFiles.count),
-            ("client-depth", tls.clientDepth == new.tls.clientDepth),
-            ("sign-in", signIn == new.signIn), ("realm-api", realmAPI == new.realmAPI),
+    /// The settings that decide about requests, and that a proof does not know; those without a value are empty.
+    fileprivate func decidingSettings(in model: AccessModel) -> [(name: String, values: [String])] {
+        let files = [tls.clientAuthorityFile?.value].compactMap(\.self)
+        return [
+            ("trusted-proxies", trustedProxies.map(\.description)), ("forwarded-host", ["\(trustsForwardedHost)"]),
+            ("client-certificates", [tls.clientCertificates.rawValue]), ("client-ca", model.relative(files)),
+            ("client-crl", model.relative(tls.clientRevocationFiles.map(\.value))),
+            ("client-depth", ["\(tls.clientDepth)"]),
+            ("sign-in", signIn.realms + [signIn.whenUnavailable?.rawValue ?? "", signIn.prefix]),
+            ("sign-in", (signIn.host.map { [$0] } ?? []).map(\.description) + signIn.returnTo.map(\.description)),
+            ("realm-api", realmAPI.map { ["\($0)"] } ?? []),
         ]
-        return compared.filter { !$0.isEqual }.map { "the setting \($0.name)" }
     }
 }
 

@@ -12,10 +12,12 @@ enum UnlinkedStacks {
         var resolver = PAMResolver { (name) throws(PAMResolver.UnreadableFile) in
             try ConfigurationFiles.system.pamFile(name.hasPrefix("/") ? name : "\(folder)/\(name)")
         }
+        var known: Set<String> = []
         return try names.flatMap { name in
             try [PAMType.auth, .account].map { type -> StackModel in
                 let parsed = resolver.stack(type, of: name)
-                try check(parsed.diagnostics)
+                // The files of both types are the same, and so are the warnings about them.
+                try check(parsed.diagnostics.filter { known.insert($0.rendered).inserted })
                 return model(parsed.partial)
             }
         }
@@ -46,10 +48,13 @@ enum UnlinkedStacks {
                 level: entry.level
             )
         }
-        return StackModel(name: "\(stack.service) \(stack.type.rawValue)", entries: entries, answers: answers)
+        let name = "\(stack.service) \(stack.type.rawValue)\(stack.isOther ? ", which is that of other" : "")"
+        return StackModel(name: name, entries: entries, answers: answers)
     }
 
     /// The code of modules that always return the same one; nil for others.
+    ///
+    /// pam_faillock is not one of them: libpam counts failures in it.
     private static func onlyCode(of module: String) -> PAMCode? {
         switch module {
         case "pam_permit": .success

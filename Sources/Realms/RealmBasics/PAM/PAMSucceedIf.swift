@@ -15,7 +15,7 @@ struct PAMSucceedIf: LoginModule {
 
         init?(_ word: String) {
             switch word {
-            case "=", "eq": self = .equals
+            case "=": self = .equals
             case "=~": self = .matches
             case "in": self = .isIn
             case "ingroup": self = .isInGroup
@@ -58,7 +58,7 @@ struct PAMSucceedIf: LoginModule {
             throw BadModule("knows no \(left) here, only user, service and rhost")
         }
         let negations = ["!=": "=", "!~": "=~", "notin": "in", "notingroup": "ingroup"]
-        guard let test = Test(negations[word] ?? word), test != .isInGroup || subject == .user, word != "eq" else {
+        guard let test = Test(negations[word] ?? word), test != .isInGroup || subject == .user else {
             let known = "=, !=, =~, !~, in, notin, and for a user ingroup and notingroup"
             throw BadModule("cannot compare \(left) by \(word) here, only by \(known)")
         }

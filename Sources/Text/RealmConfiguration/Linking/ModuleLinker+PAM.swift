@@ -60,7 +60,7 @@ extension PAMStack {
 
 extension ModuleKind {
     /// True for a module with a name of PAM, which only the files of PAM can name.
-    var isOfPAM: Bool { options[ModuleLinker.pamArguments] != nil }
+    var isOfPAM: Bool { names.allSatisfy { $0.hasPrefix("pam_") } }
 }
 
 extension ModuleLinker {
