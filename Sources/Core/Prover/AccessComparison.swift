@@ -75,10 +75,17 @@ package struct AccessComparison {
     ) throws(DecisionDiagrams.TooLarge) {
         var widening = OneWayComparison(from: old, to: new)
         var narrowing = OneWayComparison(from: new, to: old)
+        var compared: Set<RulePair> = []
         try RequestClasses([old, new]).forEach { (request) throws(DecisionDiagrams.TooLarge) in
             let (before, after) = (old.match(request), new.match(request))
             // Whether a preflight is allowed also depends on its host.
-            guard request.isPreflight || widening.seen.insert(RulePair(request, old, new)).inserted else { return }
+            let pair = RulePair(
+                before: before.identity,
+                after: after.identity,
+                wasUncovered: old.isAllowedWithoutRule(before, request),
+                isUncovered: new.isAllowedWithoutRule(after, request)
+            )
+            guard request.isPreflight || compared.insert(pair).inserted else { return }
             for peer in RequestClasses.peers([before.rule, after.rule]) {
                 let was = old.verdict(before, request, from: peer)
                 let now = new.verdict(after, request, from: peer)
@@ -93,17 +100,10 @@ package struct AccessComparison {
 }
 
 /// Two rules that decide about a request, or what decides without a rule; requests with the same pair are compared once.
-struct RulePair: Hashable {
+private struct RulePair: Hashable {
     let before, after: ObjectIdentifier?
     /// True if the request is allowed because no rule is for it.
     let wasUncovered, isUncovered: Bool
-
-    init(_ request: AccessModel.Request, _ old: AccessModel, _ new: AccessModel) {
-        let (before, after) = (old.match(request), new.match(request))
-        (self.before, self.after) = (before.identity, after.identity)
-        wasUncovered = old.isAllowedWithoutRule(before, request)
-        isUncovered = new.isAllowedWithoutRule(after, request)
-    }
 }
 
 extension ProtectionRules.Match {
@@ -122,7 +122,6 @@ extension ProtectionRules.Match {
 /// What one configuration admits and another does not.
 struct OneWayComparison {
     let old, new: AccessModel
-    var seen: Set<RulePair> = []
     private(set) var differences: [AccessDifference] = []
     private(set) var otherSettings: [String] = []
     private var realms: [String: RealmComparison] = [:]

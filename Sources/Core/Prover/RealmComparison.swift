@@ -45,8 +45,7 @@ struct RealmComparison {
         let names = Dictionary(uniqueKeysWithValues: variables.map { ($1, $0) })
         let text = { (node: DecisionDiagrams.Node) -> String? in
             diagrams.example(of: node, preferring: StackModel.preference(of: answers)).map { example in
-                example.sorted { $0.key < $1.key }.map { "\(names[$0.key] ?? "")=\(answers[$0.value].name)" }
-                    .joined(separator: " ")
+                StackModel.text(example, of: answers) { names[$0] ?? "" }
             }
         }
         granted = text(after)

@@ -33,19 +33,11 @@ extension DecisionDiagrams {
         for entry in walks.states.indices.reversed() {
             for state in walks.states[entry].indices where !excluded.contains(entry) {
                 let ends = walks.ends[entry][state]
-                grants[entry][state] = try choice(of: variables[entry], ends, in: model.entries[entry]) { end in
-                    switch end {
-                    case .state(let entry, let number): grants[entry][number]
-                    case .grants: .yes
-                    case .refuses, .undecided: .no
-                    }
+                grants[entry][state] = try choice(of: variables[entry], ends, in: model.entries[entry]) {
+                    $0.node(grants, isEnd: .grants)
                 }
-                undecided[entry][state] = try choice(of: variables[entry], ends, in: model.entries[entry]) { end in
-                    switch end {
-                    case .state(let entry, let number): undecided[entry][number]
-                    case .undecided: .yes
-                    case .refuses, .grants: .no
-                    }
+                undecided[entry][state] = try choice(of: variables[entry], ends, in: model.entries[entry]) {
+                    $0.node(undecided, isEnd: .undecided)
                 }
             }
         }
@@ -75,6 +67,7 @@ private struct StackWalks {
         case state(entry: Int, number: Int)
         case grants, refuses, undecided
 
+        /// Returns the function that is true for one kind of end, with the functions of the states that are already known.
         func node(_ nodes: [[DecisionDiagrams.Node]], isEnd end: End) -> DecisionDiagrams.Node {
             switch (self, end) {
             case (.state(let entry, let number), _): nodes[entry][number]

@@ -203,7 +203,11 @@ extension StackModel {
 
     /// Returns answers as text, by the names of the modules in their order, as in `A=success B=unavailable`.
     package func text(_ answers: [Int: Int]) -> String {
-        answers.sorted { $0.key < $1.key }.map { "\(entries[$0.key].name)=\(self.answers[$0.value].name)" }
-            .joined(separator: " ")
+        Self.text(answers, of: self.answers) { entries[$0].name }
+    }
+
+    /// Returns the numbers of answers by variable as text, with the names of the variables, in their order.
+    static func text(_ numbers: [Int: Int], of answers: [Answer], name: (_ variable: Int) -> String) -> String {
+        numbers.sorted { $0.key < $1.key }.map { "\(name($0.key))=\(answers[$0.value].name)" }.joined(separator: " ")
     }
 }

@@ -13,8 +13,10 @@ struct ProofReport {
         /// The name of a realm, a service or a login context.
         let subject: String
         let title: String
-        /// The modules whose success grants a login, and the same under assumptions about a module.
-        let grants: [(assumption: String, sets: String)]
+        /// The modules whose success grants a login.
+        let grantedBy: String
+        /// The same under assumptions about a module.
+        let assumptions: [(text: String, grantedBy: String)]
         let canGrant: Bool
     }
 
@@ -53,7 +55,7 @@ struct ProofReport {
         }
         let granting = Dictionary(proofs.map { ($0.subject, $0) }) { first, _ in first }
         for rule in chosen {
-            let sets = rule.realms.map { "realm \($0): \(granting[$0]?.grants.first?.sets ?? "nothing")" }
+            let sets = rule.realms.map { "realm \($0): \(granting[$0]?.grantedBy ?? "nothing")" }
             rules.append((rule, sets))
             guard rule.access == .users, rule.realms.allSatisfy({ !(granting[$0]?.canGrant ?? false) }) else {
                 continue
@@ -73,11 +75,12 @@ struct ProofReport {
                 set.isEmpty ? "no success needed" : set.map { model.entries[$0].name }.joined(separator: " and ")
             }.joined(separator: ", or ")
         }
-        var grants = [("", text(proof.grantingSets))]
+        let grantedBy = text(proof.grantingSets)
+        var assumptions: [(text: String, grantedBy: String)] = []
         // An assumption that changes nothing is left out.
         func note(_ assumption: String, _ sets: MinimalSets?) {
             let sets = text(sets)
-            if !sets.utf8.elementsEqual(grants[0].1.utf8) { grants.append((assumption, sets)) }
+            if !sets.utf8.elementsEqual(grantedBy.utf8) { assumptions.append((assumption, sets)) }
         }
         for (name, entries) in proof.modules where proof.canGrant {
             let down = try proof.whileUnavailable(Set(entries))
@@ -95,7 +98,15 @@ struct ProofReport {
             let place = (finding.entry ?? model.entries.indices.first).map { model.entries[$0].place } ?? ""
             findings.append(Finding(subject: subject, kind: finding.kind.rawValue, text: finding.text, place: place))
         }
-        proofs.append(Proof(subject: subject, title: title, grants: grants, canGrant: proof.canGrant))
+        proofs.append(
+            Proof(
+                subject: subject,
+                title: title,
+                grantedBy: grantedBy,
+                assumptions: assumptions,
+                canGrant: proof.canGrant
+            )
+        )
     }
 
     /// Removes the findings that a file lists.
@@ -110,9 +121,8 @@ struct ProofReport {
         var lines: [String] = []
         for proof in proofs {
             lines.append(proof.title)
-            for (assumption, sets) in proof.grants {
-                lines.append("  \(assumption.isEmpty ? "granted by" : "\(assumption):") \(sets)")
-            }
+            lines.append("  granted by \(proof.grantedBy)")
+            lines += proof.assumptions.map { "  \($0.text): \($0.grantedBy)" }
         }
         for (rule, realms) in rules {
             lines.append("protect \((rule.methods + [rule.target]).joined(separator: " "))")
@@ -133,9 +143,9 @@ struct ProofReport {
         let stacks = proofs.map { proof -> JSONValue in
             [
                 "subject": .text(proof.subject), "title": .text(proof.title),
-                "grantedBy": .text(proof.grants.first?.sets ?? ""),
+                "grantedBy": .text(proof.grantedBy),
                 "assumptions": .array(
-                    proof.grants.dropFirst().map { ["assumption": .text($0.assumption), "grantedBy": .text($0.sets)] }
+                    proof.assumptions.map { ["assumption": .text($0.text), "grantedBy": .text($0.grantedBy)] }
                 ),
             ]
         }

@@ -73,13 +73,16 @@ struct ConfigurationBuilder {
             contexts.warnAboutUnknownModules(known: loader.kinds, unlessUsedBy: realms)
         }
         // What is missing after an error would contradict an assertion.
-        if realms.count == block.all("realm").count, !log.diagnostics.contains(where: { $0.severity == .error }) {
+        let assertions = block.all("assert")
+        if !assertions.isEmpty, realms.count == block.all("realm").count,
+            !log.diagnostics.contains(where: { $0.severity == .error })
+        {
             let model = AccessModel(
                 ProtectionRules(rules, preflightHosts: server.preflightHosts),
                 realms: realms,
                 isBehindProxy: !server.trustedProxies.isEmpty
             )
-            AssertionReader(builder: builder, model: model, realms: realms).check(block.all("assert"))
+            AssertionReader(builder: builder, model: model, realms: realms).check(assertions)
         }
         checkFiles(stateFolder: isFile || !server.stateFolder.isDefault ? server.stateFolder : nil)
         return Configuration(
