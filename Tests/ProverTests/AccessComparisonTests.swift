@@ -11,16 +11,18 @@ import Testing
 
 /// Compares the comparison of two configurations with the enumeration of requests, users and answers by the engine.
 struct AccessComparisonTests {
+    /// GATEHOUSE_PROOFS sets the number of stacks; there is one pair of configurations for ten of them, and one planted
+    /// change for twenty.
     private static let wanted = ProcessInfo.processInfo.environment["GATEHOUSE_PROOFS"].flatMap { Int($0) }
     private static let seed = ProcessInfo.processInfo.environment["GATEHOUSE_PROOFS_SEED"].flatMap { UInt64($0) } ?? 1
 
     @Test func `a comparison finds what the enumeration finds, and its examples replay`() throws {
         var random = Random(seed: Self.seed)
         var results: [AccessComparison.Result: Int] = [:]
-        for _ in 0..<(Self.wanted ?? 150) {
+        for _ in 0..<(Self.wanted.map { $0 / 10 } ?? 150) {
             let old = RandomAccess(using: &random)
             let new = random.below(4) == 0 ? RandomAccess(old.script, using: &random) : old.mutated(using: &random)
-            let comparison = try AccessComparison(from: old.model, to: new.model)
+            let comparison = AccessComparison(from: old.model, to: new.model)
             // Only modules that differ may add groups; in these realms they do not.
             try #require(comparison.otherSettings.allSatisfy { $0.hasSuffix("which may add groups") })
             let wider = try Admission.example(from: old, to: new)
@@ -37,6 +39,49 @@ struct AccessComparisonTests {
             results[comparison.result, default: 0] += 1
         }
         #expect(results.keys.count == 4, "\(results)")
+    }
+
+    @Test func `a comparison of stacks that are too large is incomparable`() throws {
+        var random = Random(seed: Self.seed)
+        var rule = ProtectRule(path: "/", realms: ["a"], schemes: [.basic], requirements: [.any])
+        var models: [AccessModel] = []
+        repeat {
+            let realms = RandomAccess(using: &random).bound
+            models = ["ann", "bob"].map { name in
+                rule.requirements = [.users([name])]
+                return AccessModel(ProtectionRules([rule], preflightHosts: []), realms: realms, isBehindProxy: false)
+            }
+        } while AccessComparison(from: models[0], to: models[1]).result != .wider
+        let comparison = AccessComparison(from: models[0], to: models[1], limit: 2)
+        #expect(comparison.result == .incomparable)
+        #expect(comparison.otherSettings == ["the stacks of realm a are too large to compare"])
+    }
+
+    @Test func `a planted widening is found, its examples replay, and its reverse is only narrower`() throws {
+        var random = Random(seed: Self.seed)
+        let wanted = Self.wanted.map { $0 / 20 } ?? 30
+        var (planted, narrowings): ([String: Int], Int) = ([:], 0)
+        while narrowings < wanted {
+            let old = RandomAccess(using: &random)
+            // Some changes have no effect, such as a group that every user has.
+            guard let (kind, new) = old.widened(using: &random), try Admission.example(from: old, to: new) != nil
+            else { continue }
+            planted[kind, default: 0] += 1
+            let widening = AccessComparison(from: old.model, to: new.model)
+            try #require(widening.result == .wider, "\(kind) \(old.rules) \(new.rules)")
+            let narrowing = AccessComparison(from: new.model, to: old.model)
+            try #require(!narrowing.narrower.isEmpty)
+            // An outage that ends a login is taken as possible if it is while all modules are unavailable.
+            guard old.rules.allSatisfy({ $0.whenUnavailable == .continue }) else { continue }
+            narrowings += 1
+            for difference in widening.wider {
+                try #require(try Admission.replays(difference, from: old, to: new), "\(kind) \(difference.text)")
+            }
+            try #require(widening.narrower.isEmpty, "\(kind) \(widening.narrower.map(\.text))")
+            try #require(narrowing.wider.isEmpty, "\(kind) \(narrowing.wider.map(\.text))")
+        }
+        #expect(planted.keys.count > (wanted < 100 ? 5 : 10), "\(planted)")
+        if Self.wanted != nil { print("planted: \(planted), of which \(narrowings) in reverse, too") }
     }
 }
 
@@ -87,6 +132,57 @@ private struct RandomAccess {
             }
         }
         return copy
+    }
+
+    /// The same configuration with a change that can only admit more, and the kind of the change; nil if it cannot have the
+    /// change.
+    func widened(using random: inout Random) -> (kind: String, RandomAccess)? {
+        var copy = self
+        let (rule, realm) = (random.below(rules.count), random.below(bound.count))
+        let stack = bound[realm].stack
+        switch random.below(12) {
+        case 0:
+            copy.rules[rule].requirements.append(.any)
+            return ("require any", copy)
+        case 1:
+            copy.rules[rule].requirements.append(.groups([random.pick(Self.groups)]))
+            return ("require group", copy)
+        case 2:
+            copy.rules[rule].requirements.append(.users([random.pick(Self.names)]))
+            return ("require user", copy)
+        case 3 where !rules[rule].networks.isEmpty:
+            copy.rules[rule].networks = []
+            return ("network", copy)
+        case 4 where rules[rule].schemes == [.basic]:
+            copy.rules[rule].schemes = [.basic, .form]
+            return ("scheme", copy)
+        case 5 where rules[rule].access != .open:
+            copy.rules[rule].access = rules[rule].access == .nobody ? .users : .open
+            return ("access", copy)
+        case 6 where rules[rule].realms.count == 1:
+            copy.rules[rule].realms += Self.realms.filter { !rules[rule].realms.contains($0) }
+            return ("realm", copy)
+        case 7:
+            copy.bound[realm] = bound[realm].changed(groups: bound[realm].assignedGroups + [random.pick(Self.groups)])
+            return ("assign-groups", copy)
+        case 8 where bound[realm].groupMapping.sources.isEmpty:
+            guard let mapping = try? GroupMapping(rules: ["staff->admins;ops->staff"]) else { return nil }
+            copy.bound[realm] = bound[realm].changed(mapping: mapping)
+            return ("group-mapping", copy)
+        case 9:
+            copy.bound[realm] = bound[realm].changed(entries: [RandomStack.permit(.sufficient)] + stack.entries)
+            return ("sufficient module", copy)
+        case 10:
+            // In a sub-stack, the entries that follow could refuse by a jump.
+            let action = random.pick([Action.ignore, .bad, .ok])
+            guard let entries = RandomStack.replacing(stack.entries, .die, by: action, script) else { return nil }
+            copy.bound[realm] = bound[realm].changed(entries: entries)
+            return ("requisite", copy)
+        case 11:
+            copy.preflights.append(random.pick(Self.hosts.filter { $0 != .any }))
+            return ("preflight", copy)
+        default: return nil
+        }
     }
 
     private mutating func addRule(using random: inout Random) {
@@ -142,6 +238,23 @@ private struct RandomAccess {
     }
 }
 
+extension BoundRealm {
+    fileprivate func changed(
+        entries: [LoginStack.Entry]? = nil,
+        groups: [String]? = nil,
+        mapping: GroupMapping? = nil
+    ) -> BoundRealm {
+        BoundRealm(
+            name: name,
+            className: className,
+            realm: realm,
+            stack: LoginStack(name: name, entries ?? stack.entries, clock: ManualClock()),
+            assignedGroups: groups ?? assignedGroups,
+            groupMapping: mapping ?? groupMapping
+        )
+    }
+}
+
 private struct TestRealm: Realm {
     static let properties: PropertySchema = []
     let jaasContext = "test"
@@ -177,7 +290,7 @@ private struct Admission {
     static func example(from old: RandomAccess, to new: RandomAccess) throws -> String? {
         let models = (old.model, new.model)
         let answers = try joint(old, new)
-        var seen: Set<String> = []
+        var seen: Set<[ObjectIdentifier?]> = []
         for request in requests {
             let matches = (models.0.match(request), models.1.match(request))
             for peer in ["10.0.0.1", "10.1.2.3", "192.168.1.1", "198.51.100.7"] {
@@ -189,7 +302,8 @@ private struct Admission {
                 case (_, .users(let rule)):
                     var former: ProtectRule?
                     if case .users(let rule) = was { former = rule }
-                    guard seen.insert("\(String(describing: former)) \(rule)").inserted else { continue }
+                    let decided = former == nil ? nil : identity(matches.0)
+                    guard seen.insert([decided, identity(matches.1)]).inserted else { continue }
                     if let user = try user(rule, former, old, new, answers) {
                         return "\(request) from \(peer): \(user)"
                     }
@@ -197,6 +311,10 @@ private struct Admission {
             }
         }
         return nil
+    }
+
+    private static func identity(_ match: ProtectionRules.Match) -> ObjectIdentifier? {
+        if case .rule(let compiled) = match { ObjectIdentifier(compiled) } else { nil }
     }
 
     /// Returns whether the request and the user of a difference are admitted by the new configuration only.
@@ -268,12 +386,14 @@ private struct Admission {
         }
         for scheme in rule.schemes {
             for user in only.isEmpty ? users : only {
+                let isAllowed = try allowed(by: rule, user, new)
+                guard isAllowed.values.contains(true) else { continue }
+                let wasAllowed = try former.map { try allowed(by: $0, user, old) } ?? [:]
                 for first in answers["a"] ?? [] {
                     for second in answers["b"] ?? [] {
                         let states = (["a": first[0], "b": second[0]], ["a": first[1], "b": second[1]])
-                        guard try admits(rule, user, new, states.1) else { continue }
-                        guard let former, former.schemes.contains(scheme), try admits(former, user, old, states.0)
-                        else {
+                        guard admits(rule, isAllowed, states.1) else { continue }
+                        guard let former, former.schemes.contains(scheme), admits(former, wasAllowed, states.0) else {
                             return "\(user) \(scheme) \(states)"
                         }
                     }
@@ -283,16 +403,17 @@ private struct Admission {
         return nil
     }
 
-    private static func admits(
-        _ rule: ProtectRule,
-        _ user: User,
-        _ access: RandomAccess,
-        _ states: [String: Answer]
-    ) throws -> Bool {
+    /// Whether a rule allows a user whom one of its realms has accepted, by realm.
+    private static func allowed(by rule: ProtectRule, _ user: User, _ access: RandomAccess) throws -> [String: Bool] {
+        var allowed: [String: Bool] = [:]
+        for realm in access.bound { allowed[realm.name] = rule.allows(try user.signedIn(to: realm)) }
+        return allowed
+    }
+
+    private static func admits(_ rule: ProtectRule, _ allowed: [String: Bool], _ states: [String: Answer]) -> Bool {
         for name in rule.realms {
-            guard let realm = access.bound.first(where: { $0.name == name }) else { continue }
             switch states[name] {
-            case .granted: return rule.allows(try user.signedIn(to: realm))
+            case .granted: return allowed[name] ?? false
             case .unavailable where rule.whenUnavailable == .stop: return false
             case .unavailable, .refused, nil: continue
             }

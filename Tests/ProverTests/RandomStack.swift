@@ -56,6 +56,30 @@ struct RandomStack {
         return table
     }
 
+    /// An entry whose module always succeeds.
+    static func permit(_ flag: ControlFlag) -> LoginStack.Entry {
+        .init(AlwaysSucceeds(), .init(flag), control: "", name: "permit", level: 0)
+    }
+
+    /// Entries of which the first at level 0 with an action for wrong credentials has another one; nil without one.
+    static func replacing(
+        _ entries: [LoginStack.Entry],
+        _ action: Action,
+        by other: Action,
+        _ script: Script
+    ) -> [LoginStack.Entry]? {
+        let wrong = Outcome.failure(.wrongCredentials)
+        guard
+            let index = entries.firstIndex(where: {
+                $0.hasModule && $0.level == 0 && $0.onlyOutcome == nil && $0.table[wrong] == action
+            })
+        else { return nil }
+        var (entries, table, name) = (entries, entries[index].table, entries[index].name)
+        table[wrong] = other
+        entries[index] = .init(Scripted(name: name, script: script), table, control: "", name: name, level: 0)
+        return entries
+    }
+
     /// The stack with one entry whose answers are all ignored.
     func ignoring(_ index: Int) -> [LoginStack.Entry] {
         var entries = entries

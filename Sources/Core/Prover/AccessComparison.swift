@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AccessControl
-internal import RealmKit
+package import AccessControl
+package import RealmKit
 
 /// A request with a user who is admitted by one of two configurations, and not by the other.
 package struct AccessDifference: Sendable, Hashable {
@@ -71,12 +71,13 @@ package struct AccessComparison {
     package init(
         from old: AccessModel,
         to new: AccessModel,
-        otherSettings changed: [String] = []
-    ) throws(DecisionDiagrams.TooLarge) {
-        var widening = OneWayComparison(from: old, to: new)
-        var narrowing = OneWayComparison(from: new, to: old)
+        otherSettings changed: [String] = [],
+        limit: Int = DecisionDiagrams.maximumNodes
+    ) {
+        var widening = OneWayComparison(from: old, to: new, limit: limit)
+        var narrowing = OneWayComparison(from: new, to: old, limit: limit, isReversed: true)
         var compared: Set<RulePair> = []
-        try RequestClasses([old, new]).forEach { (request) throws(DecisionDiagrams.TooLarge) in
+        RequestClasses([old, new]).forEach { request in
             let (before, after) = (old.match(request), new.match(request))
             // Whether a preflight is allowed also depends on its host.
             let pair = RulePair(
@@ -90,8 +91,8 @@ package struct AccessComparison {
                 let was = old.verdict(before, request, from: peer)
                 let now = new.verdict(after, request, from: peer)
                 let address = before.rule?.networks.isEmpty ?? true && after.rule?.networks.isEmpty ?? true ? nil : peer
-                try widening.compare(request, address, from: was, before.rule, to: now, after.rule)
-                try narrowing.compare(request, address, from: now, after.rule, to: was, before.rule)
+                widening.compare(request, address, from: was, before.rule, to: now, after.rule)
+                narrowing.compare(request, address, from: now, after.rule, to: was, before.rule)
             }
         }
         (wider, narrower) = (widening.differences, narrowing.differences)
@@ -125,8 +126,15 @@ struct OneWayComparison {
     private(set) var differences: [AccessDifference] = []
     private(set) var otherSettings: [String] = []
     private var realms: [String: RealmComparison] = [:]
+    /// True if the change is from the new configuration to the old one.
+    private let isReversed: Bool
 
-    init(from old: AccessModel, to new: AccessModel) { (self.old, self.new) = (old, new) }
+    /// The maximum number of nodes for the stacks of a realm.
+    private let limit: Int
+
+    init(from old: AccessModel, to new: AccessModel, limit: Int, isReversed: Bool = false) {
+        (self.old, self.new, self.limit, self.isReversed) = (old, new, limit, isReversed)
+    }
 
     mutating func compare(
         _ request: AccessModel.Request,
@@ -135,18 +143,19 @@ struct OneWayComparison {
         _ before: ProtectRule?,
         to now: AccessModel.Verdict,
         _ after: ProtectRule?
-    ) throws(DecisionDiagrams.TooLarge) {
+    ) {
         let url = (request.host.map { "https://\($0.name)" } ?? "") + request.path
-        let reason = "before: \(Self.text(before, was)); now: \(Self.text(after, now))"
+        let rules = [Self.text(before, was), Self.text(after, now)]
+        let reason = "before: \(rules[isReversed ? 1 : 0]); now: \(rules[isReversed ? 0 : 1])"
         var admitted: AccessDifference.User?
         switch (was, now) {
         case (.allowed, _), (_, .denied): return
         case (_, .allowed): break
         case (.denied, .users(let rule)):
-            guard let user = try firstUser(of: rule, former: nil) else { return }
+            guard let user = firstUser(of: rule, former: nil) else { return }
             admitted = user
         case (.users(let former), .users(let rule)):
-            guard let user = try firstUser(of: rule, former: former) else { return }
+            guard let user = firstUser(of: rule, former: former) else { return }
             admitted = user
         }
         let difference = AccessDifference(
@@ -179,25 +188,44 @@ struct OneWayComparison {
     private mutating func firstUser(
         of rule: ProtectRule,
         former: ProtectRule?
-    ) throws(DecisionDiagrams.TooLarge) -> AccessDifference.User? {
-        let added = rule.schemes.first { !(former?.schemes.contains($0) ?? false) }
-        let scheme = added ?? rule.schemes.first
-        for (index, name) in rule.realms.enumerated() {
+    ) -> AccessDifference.User? {
+        for (place, scheme) in rule.schemes.enumerated() {
+            let former = former.flatMap { $0.schemes.contains(scheme) ? $0 : nil }
+            // The schemes with a password are used with the same realms.
+            let isSame = rule.schemes[..<place].contains {
+                ($0 == .certificate) == (scheme == .certificate) && former?.schemes.contains($0) ?? false
+            }
+            guard !isSame, let user = firstUser(of: rule, by: scheme, former: former) else { continue }
+            return user
+        }
+        return nil
+    }
+
+    /// Returns a user whom a rule admits by a scheme, and a former rule with the scheme does not.
+    private mutating func firstUser(
+        of rule: ProtectRule,
+        by scheme: ProtectRule.Scheme,
+        former: ProtectRule?
+    ) -> AccessDifference.User? {
+        let realms = rule.realms.filter { new.realms[$0]?.isUsed(by: scheme) ?? false }
+        var former = former
+        former?.realms.removeAll { !(old.realms[$0]?.isUsed(by: scheme) ?? false) }
+        for (index, name) in realms.enumerated() {
             guard let realm = new.realms[name] else { continue }
-            let comparison = try compared(name)
-            guard let granted = comparison.granted else { continue }
+            let comparison = compared(name)
+            guard let granted = comparison.granted else {
+                if comparison.isTooLarge { note(comparison.otherSettings) }
+                continue
+            }
             let samples = SampleUsers([rule] + (former.map { [$0] } ?? []), realm: name, models: [old, new])
             for sample in samples.all where sample.isAllowed(by: rule, in: realm) {
-                guard let former, added == nil else { return sample.difference(in: name, by: scheme, granted) }
-                guard let answers = try answers(in: rule, index, refusedBy: former, sample) else { continue }
+                guard let former else { return sample.difference(in: name, by: scheme, granted) }
+                guard let answers = answers(in: realms, index, refusedBy: former, sample) else { continue }
                 return sample.difference(in: name, by: scheme, answers)
             }
             let mayAddGroups = comparison.hasOtherStack && rule.requirements.contains(where: \.dependsOnGroups)
-            let stack = mayAddGroups ? "the modules of realm \(name), which may add groups" : nil
-            for settings in [comparison.otherSettings, stack].compactMap(\.self) where !otherSettings.contains(settings)
-            {
-                otherSettings.append(settings)
-            }
+            note(comparison.otherSettings)
+            note(mayAddGroups ? "the modules of realm \(name), which may add groups" : nil)
             // If this realm grants every login, no further realm is used.
             guard comparison.canRefuse else { break }
         }
@@ -209,21 +237,22 @@ struct OneWayComparison {
     /// The realms are independent of each other. Those before the granting one refuse the login after the change; the former
     /// rule used its realms in its own order, until one granted the login.
     private mutating func answers(
-        in rule: ProtectRule,
+        in realms: [String],
         _ index: Int,
         refusedBy former: ProtectRule,
         _ sample: SampleUsers.Sample
-    ) throws(DecisionDiagrams.TooLarge) -> String? {
-        let granting = rule.realms[index]
-        let granted = try compared(granting).granted ?? ""
+    ) -> String? {
+        let granting = realms[index]
+        let granted = compared(granting).granted ?? ""
         var answers = granted
         for name in former.realms {
             guard let realm = old.realms[name] else { continue }
-            let comparison = try compared(name)
+            let comparison = compared(name)
+            if comparison.isTooLarge { note(comparison.otherSettings) }
             let canBeGranted, canBeRefused: Bool
             if name.utf8.elementsEqual(granting.utf8) {
                 (canBeGranted, canBeRefused) = (comparison.canBeGrantedInBoth, comparison.newlyGranted != nil)
-            } else if rule.realms[..<index].contains(where: { $0.utf8.elementsEqual(name.utf8) }) {
+            } else if realms[..<index].contains(where: { $0.utf8.elementsEqual(name.utf8) }) {
                 (canBeGranted, canBeRefused) = (comparison.canBeGrantedBeforeOnly, comparison.canBeRefusedInBoth)
             } else {
                 canBeGranted = comparison.canBeGrantedInBoth || comparison.canBeGrantedBeforeOnly
@@ -243,11 +272,23 @@ struct OneWayComparison {
         return answers
     }
 
-    private mutating func compared(_ name: String) throws(DecisionDiagrams.TooLarge) -> RealmComparison {
+    private mutating func note(_ settings: String?) {
+        if let settings, !otherSettings.contains(settings) { otherSettings.append(settings) }
+    }
+
+    private mutating func compared(_ name: String) -> RealmComparison {
         if let known = realms[name] { return known }
-        let comparison = try RealmComparison(of: name, from: old, to: new)
+        let comparison =
+            (try? RealmComparison(of: name, from: old, to: new, limit: limit)) ?? RealmComparison(tooLarge: name)
         realms[name] = comparison
         return comparison
+    }
+}
+
+extension BoundRealm {
+    /// True if a scheme uses the realm: certificates need a module that takes the user name from them.
+    package func isUsed(by scheme: ProtectRule.Scheme) -> Bool {
+        scheme != .certificate || stack.namesUsersByCertificate || stack.entries.contains(where: \.isBroken)
     }
 }
 
@@ -290,7 +331,7 @@ struct SampleUsers {
 
         func difference(
             in realm: String,
-            by scheme: ProtectRule.Scheme?,
+            by scheme: ProtectRule.Scheme,
             _ answers: String
         ) -> AccessDifference.User {
             AccessDifference.User(
@@ -298,7 +339,7 @@ struct SampleUsers {
                 name: name,
                 group: group,
                 attribute: attribute,
-                scheme: scheme?.rawValue ?? "",
+                scheme: scheme.rawValue,
                 answers: answers
             )
         }

@@ -106,9 +106,7 @@ struct RequestClasses {
     }
 
     /// Calls a closure with one request of each class.
-    func forEach(
-        _ body: (AccessModel.Request) throws(DecisionDiagrams.TooLarge) -> Void
-    ) throws(DecisionDiagrams.TooLarge) {
+    func forEach<Failure: Error>(_ body: (AccessModel.Request) throws(Failure) -> Void) throws(Failure) {
         let preflightHosts = models.flatMap(\.rules.preflightHosts)
         let byHost = Dictionary(grouping: rules) { $0.host }
         for host in hosts {

@@ -40,11 +40,13 @@ package struct DecisionDiagrams {
 
     /// The number of values of a variable.
     let valueCount: Int
+    private let limit: Int
     private var branches = [Branch(variable: .max, children: []), Branch(variable: .max, children: [])]
     private var nodes: [Branch: Node] = [:]
     private var results: [Application: Node] = [:]
 
-    package init(valueCount: Int) { self.valueCount = valueCount }
+    /// Creates an empty set of functions, of which a test may allow fewer nodes.
+    package init(valueCount: Int, limit: Int = maximumNodes) { (self.valueCount, self.limit) = (valueCount, limit) }
 
     /// Returns the variable that a function depends on first, and the functions for its values; nil for a constant.
     func branch(_ node: Node) -> (variable: Int, children: [Node])? {
@@ -72,7 +74,7 @@ package struct DecisionDiagrams {
         if let first = children.first, children.allSatisfy({ $0 == first }) { return first }
         let branch = Branch(variable: variable, children: children)
         if let known = nodes[branch] { return known }
-        guard branches.count < Self.maximumNodes else { throw TooLarge() }
+        guard branches.count < limit else { throw TooLarge() }
         let node = Node(index: Int32(branches.count))
         branches.append(branch)
         nodes[branch] = node

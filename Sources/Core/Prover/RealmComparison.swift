@@ -23,14 +23,30 @@ struct RealmComparison {
     /// True if the stacks differ, so that the same login may have other groups and attributes.
     let hasOtherStack: Bool
 
+    /// True if the stacks are too large for a comparison, and nothing is known.
+    let isTooLarge: Bool
+
     /// True if the realm can refuse a login after the change.
     var canRefuse: Bool { canBeRefusedInBoth || canBeGrantedBeforeOnly }
 
+    /// Creates a value for stacks that are too large: nothing is known.
+    init(tooLarge name: String) {
+        (granted, newlyGranted) = (nil, nil)
+        (canBeGrantedInBoth, canBeGrantedBeforeOnly, canBeRefusedInBoth) = (false, false, false)
+        (couldBeUnavailable, hasOtherStack, isTooLarge) = (false, true, true)
+        otherSettings = "the stacks of realm \(name) are too large to compare"
+    }
+
     /// A realm that does not exist before or after the change grants nothing there.
-    init(of name: String, from former: AccessModel, to model: AccessModel) throws(DecisionDiagrams.TooLarge) {
+    init(
+        of name: String,
+        from former: AccessModel,
+        to model: AccessModel,
+        limit: Int = DecisionDiagrams.maximumNodes
+    ) throws(DecisionDiagrams.TooLarge) {
         let (old, new) = (former.realms[name], model.realms[name])
         let answers = StackModel.Answer.ofEngine
-        var diagrams = DecisionDiagrams(valueCount: answers.count)
+        var diagrams = DecisionDiagrams(valueCount: answers.count, limit: limit)
         var variables: [String: Int] = [:]
         var grants: [DecisionDiagrams.Node] = []
         for realm in [new, old] {
@@ -48,6 +64,7 @@ struct RealmComparison {
                 StackModel.text(example, of: answers) { names[$0] ?? "" }
             }
         }
+        isTooLarge = false
         granted = text(after)
         newlyGranted = text(try diagrams.difference(after, before))
         canBeGrantedInBoth = try diagrams.and(before, after) != .no

@@ -90,6 +90,9 @@ public final class LoginStack: Sendable {
             )
         }
 
+        /// True if the module could not be created, or is not known to this program.
+        package var isBroken: Bool { if case .broken = kind { true } else { false } }
+
         /// True if the entry begins a sub-stack and has no module.
         var isSubstack: Bool { if case .substack = kind { true } else { false } }
 
