@@ -108,10 +108,101 @@ struct ProveTests {
         #expect(entry.output.contains("granted by com.example.A, or com.example.B\n"), "\(entry)")
         #expect(entry.status == 0)
         let picture = try await gatehouse("prove", "--login-conf", "login.conf", "--dot")
-        #expect(picture.output.contains("m0 -> end [label=\"success: done\"];"), "\(picture)")
+        #expect(picture.output.contains("m0 -> granted [label=\"success: done\"];"), "\(picture)")
         for (words, status) in [(["--pam-dir", "pam.d"], 2), (["--login-conf", "login.conf", "b"], 2)] {
             let wrong = try await Program.run(Program.built("gatehouse"), ["prove"] + words, input: "", in: folder.url)
             #expect(wrong.status == Int32(status), "\(wrong)")
+        }
+    }
+
+    @Test func `files of users and secrets need not exist for a proof`() async throws {
+        let configuration = """
+            login people { FileLoginModule sufficient; LDAPLoginModule required; }
+            realm files { class FileRealm; file users; jaas-context people; }
+            realm directory {
+                class LDAPRealm; directory ldaps://ldap.example.com; base-dn "dc=example,dc=com"; ca-file ca.pem;
+                search-bind-dn "cn=gatehouse"; search-bind-password "${file:secret}"; jaas-context people;
+            }
+            protect / { realm files directory; auth basic; require any; }
+
+            """
+        try write("old.conf", configuration)
+        let open = "LDAPLoginModule optional; PermitLoginModule optional"
+        try write("new.conf", configuration.replacing("LDAPLoginModule required", with: open))
+        let check = try await gatehouse("check", "--config", "old.conf")
+        #expect(check.status == 3)
+        let proof = try await gatehouse("prove", "--config", "old.conf")
+        #expect(proof.output.contains("realm directory: FileLoginModule, or LDAPLoginModule"), "\(proof)")
+        let difference = try await gatehouse("prove", "--diff", "old.conf", "new.conf")
+        #expect(
+            difference.status == 2 && difference.output.contains("by basic, user someone of realm files"),
+            "\(difference)"
+        )
+        try write("new.conf", configuration.replacing("require any", with: "require user ann"))
+        let narrower = try await gatehouse("prove", "--diff", "old.conf", "new.conf")
+        #expect(narrower.status == 1, "\(narrower)")
+        try write("new.conf", configuration.replacing("base-dn", with: "base-nd"))
+        #expect(try await gatehouse("prove", "--config", "new.conf").status == 3)
+    }
+
+    @Test func `a revision of a repository and its index can be compared with files`() async throws {
+        func git(_ words: String...) async throws {
+            let names = ["-c", "user.name=ann", "-c", "user.email=ann@example.com", "-c", "init.defaultBranch=main"]
+            let path = try #require(Program.system("git"))
+            let finished = try await Program.run(path, names + words, input: "", in: folder.url)
+            try #require(finished.status == 0, "\(finished)")
+        }
+        try FileManager.default.createDirectory(
+            at: folder.url.appending(path: "it's"),
+            withIntermediateDirectories: true
+        )
+        try write("it's/login.conf", "staff { PermitLoginModule optional; ScriptedLoginModule required; };\n")
+        try write(
+            "it's/realms.conf",
+            "login-config login.conf;\n" + Self.configuration.split(separator: "\n").dropFirst().joined(separator: "\n")
+        )
+        try await git("init", "-q")
+        try await git("add", ".")
+        try await git("commit", "-q", "-m", "first")
+        let same = try await gatehouse("prove", "--diff", "HEAD:it's/realms.conf", "it's/realms.conf")
+        #expect(same.status == 0, "\(same)")
+        // The login.conf is that of the revision, too.
+        try write("it's/login.conf", "staff { PermitLoginModule sufficient; ScriptedLoginModule required; };\n")
+        let wider = try await gatehouse("prove", "--diff", "HEAD:it's/realms.conf", "it's/realms.conf")
+        #expect(wider.status == 2, "\(wider)")
+        #expect(wider.output.contains("before: HEAD:./it's/realms.conf:"), "\(wider)")
+        let index = try await gatehouse("prove", "--diff", "HEAD:it's/realms.conf", ":it's/realms.conf")
+        #expect(index.status == 0, "\(index)")
+        try await git("add", ".")
+        let added = try await gatehouse("prove", "--diff", "HEAD:it's/realms.conf", ":it's/realms.conf")
+        #expect(added.status == 2, "\(added)")
+        for name in ["HEAD:missing.conf", "HEAD~5:it's/realms.conf", "HEAD:'; echo owned; '"] {
+            let missing = try await gatehouse("prove", "--diff", name, "it's/realms.conf")
+            #expect(missing.status == 3 && !missing.output.contains("owned"), "\(missing)")
+        }
+    }
+
+    /// The account part of himmelblau for Debian before July 2026 ignored a refusal: himmelblau issue 1561.
+    @Test func `an account part that ignores a refusal is a finding`() async throws {
+        let unix = "account [success=1 new_authtok_reqd=done default=ignore] pam_unix.so"
+        let end = "account requisite pam_deny.so\naccount required pam_permit.so\n"
+        try FileManager.default.createDirectory(
+            at: folder.url.appending(path: "pam.d"),
+            withIntermediateDirectories: true
+        )
+        for (line, finding) in [
+            (
+                "[success=2 default=ignore]",
+                "(perm_denied, auth_err, acct_expired) is ignored: granted if pam_unix=success"
+            ),
+            ("[success=ok auth_err=die default=ignore]", "(perm_denied, acct_expired) is ignored"),
+            ("[success=ok default=die]", nil), ("optional", nil),
+        ] {
+            try write("pam.d/sshd", "auth required pam_unix.so\naccount \(line) pam_himmelblau.so\n\(unix)\n\(end)")
+            let finished = try await gatehouse("prove", "--pam-dir", "pam.d", "sshd")
+            let wanted = finding.map { "overridden: sshd account: a refusal of pam_himmelblau \($0)" }
+            #expect(finished.output.contains(wanted ?? "sshd account"), "\(finished)")
+            #expect(finished.output.contains("is ignored") == (finding != nil), "\(finished)")
         }
     }
 }

@@ -61,7 +61,7 @@ extension DecisionDiagrams {
 }
 
 /// All states that the walk through a stack can have, entry by entry.
-private struct StackWalks {
+struct StackWalks {
     /// The state that follows an answer, or the end of the walk.
     enum End {
         case state(entry: Int, number: Int)

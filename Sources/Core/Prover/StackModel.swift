@@ -56,12 +56,15 @@ package struct StackModel: Sendable {
     package let name: String
     package let entries: [Entry]
     package let answers: [Answer]
+    /// The entries that decide whether a user who has been authenticated may log in, such as PAM's `account` lines.
+    let accountEntries: Range<Int>
     /// The stack for the engine's walk, which reads only the levels of its entries.
     let stack: LoginStack
 
     /// Creates a model of a stack that is not linked, of at most ``LoginStack/maximumEntries`` entries.
-    package init(name: String, entries: [Entry], answers: [Answer]) {
+    package init(name: String, entries: [Entry], answers: [Answer], isAccount: Bool = false) {
         self.name = name
+        accountEntries = isAccount ? entries.indices : entries.endIndex..<entries.endIndex
         self.entries = entries
         self.answers = answers
         let linked = entries.map { entry -> LoginStack.Entry in
@@ -88,6 +91,8 @@ package struct StackModel: Sendable {
                 hasModule: entry.hasModule
             )
         }
+        let boundary = entries.firstIndex { $0.level < 0 }
+        accountEntries = (boundary ?? entries.endIndex)..<entries.endIndex
     }
 
     /// The number of an answer by its outcome.
@@ -95,19 +100,26 @@ package struct StackModel: Sendable {
 
     /// The model with one entry whose answers all count as ignored.
     func ignoring(entry index: Int) -> StackModel {
-        var changed = entries
-        let entry = changed[index]
-        changed[index] = Entry(
-            name: entry.name,
-            control: entry.control,
-            actions: answers.map { _ in .ignore },
-            level: entry.level
-        )
-        return StackModel(name: name, entries: changed, answers: answers, stack: stack)
+        replacing(entry: index, actions: answers.map { _ in .ignore })
     }
 
-    private init(name: String, entries: [Entry], answers: [Answer], stack: LoginStack) {
-        (self.name, self.entries, self.answers, self.stack) = (name, entries, answers, stack)
+    /// The model with an entry that ends the login on one answer.
+    func refusing(_ answer: Int, of index: Int) -> StackModel {
+        var actions = entries[index].actions
+        actions[answer] = .die
+        return replacing(entry: index, actions: actions)
+    }
+
+    private func replacing(entry index: Int, actions: [Action]) -> StackModel {
+        var changed = entries
+        let entry = changed[index]
+        changed[index] = Entry(name: entry.name, control: entry.control, actions: actions, level: entry.level)
+        return StackModel(self, changed)
+    }
+
+    private init(_ model: StackModel, _ changed: [Entry]) {
+        (name, entries, answers, stack) = (model.name, changed, model.answers, model.stack)
+        accountEntries = model.accountEntries
     }
 }
 

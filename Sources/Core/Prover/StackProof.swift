@@ -128,7 +128,7 @@ package struct StackProof {
                 findings.append(finding)
             }
         }
-        return findings + outageFinding()
+        return try findings + refusalFindings() + outageFinding()
     }
 
     private mutating func finding(
@@ -155,6 +155,39 @@ package struct StackProof {
         return StackFinding(.vacuous, entry: index, text)
     }
 
+    /// The refusals of account modules that a login does not need to heed: if they ended it, fewer logins were granted.
+    private mutating func refusalFindings() throws(DecisionDiagrams.TooLarge) -> [StackFinding] {
+        var findings: [StackFinding] = []
+        for index in model.accountEntries {
+            let entry = model.entries[index]
+            guard entry.hasModule, entry.onlyAnswer == nil, entry.control != "optional",
+                !Self.conditions.contains(entry.name)
+            else { continue }
+            var (names, example): ([String], [Int: Int]) = ([], [:])
+            for (answer, value) in model.answers.enumerated() where Self.refusals.contains(value.outcome) {
+                let strict = model.refusing(answer, of: index)
+                let refusing = try diagrams.decision(of: strict, variables: Array(model.entries.indices)).grants
+                let ignored = try diagrams.difference(decision.grants, refusing)
+                guard let answers = self.example(of: ignored) else { continue }
+                if names.isEmpty { example = answers.filter { $0.key != index } }
+                names.append(value.name)
+            }
+            guard !names.isEmpty else { continue }
+            let condition = example.isEmpty ? "in every login" : "granted if \(model.text(example))"
+            let text = "a refusal of \(entry.name) (\(names.joined(separator: ", "))) is ignored: \(condition)"
+            findings.append(StackFinding(.overridden, entry: index, text))
+        }
+        return findings
+    }
+
+    /// The outcomes by which an account module refuses a user.
+    private static let refusals: Set<Outcome> = [
+        .failure(.wrongCredentials), .failure(.permissionDenied), .failure(.accountExpired), .failure(.disabled),
+    ]
+
+    /// The modules of PAM that test a condition for the lines after them, and refuse nobody themselves.
+    private static let conditions: Set<String> = ["pam_localuser", "pam_rootok", "pam_succeed_if", "pam_usertype"]
+
     /// The outages by which no answer counts, if a stack is otherwise decided.
     private func outageFinding() -> [StackFinding] {
         let usual: Set<Int> = [success, unavailable, refused]
@@ -178,7 +211,7 @@ package struct StackFinding: Sendable, Hashable {
         case redundant
         /// No login reaches the entry.
         case shadowed
-        /// A success of the entry never leads to a grant.
+        /// A success of the entry never leads to a grant, or a refusal of an account module does not prevent one.
         case overridden
         /// Outages lead to a refusal in which no answer counts.
         case undecided

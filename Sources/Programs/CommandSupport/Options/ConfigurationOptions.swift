@@ -42,6 +42,18 @@ package struct ConfigurationOptions: ParsableArguments {
         try loader(kinds, services).load(config ?? ConfigurationPath.standard)
     }
 
+    /// Reads and links a configuration for a proof; see ``ConfigurationLoader/isForProof``.
+    package func loadForProof(
+        _ path: String,
+        _ kinds: [RealmKind],
+        files: ConfigurationFiles,
+        services: ProgramServices
+    ) throws(ConfigurationErrors) -> Configuration {
+        var loader = loader(kinds, services, files: files)
+        loader.isForProof = true
+        return try loader.load(path)
+    }
+
     /// Reads the configuration as far as its errors allow; see ``ConfigurationLoader/loadPartially(_:)``.
     package func loadPartially(
         _ kinds: [RealmKind],
@@ -50,10 +62,14 @@ package struct ConfigurationOptions: ParsableArguments {
         try loader(kinds, services).loadPartially(config ?? ConfigurationPath.standard)
     }
 
-    private func loader(_ kinds: [RealmKind], _ services: ProgramServices) -> ConfigurationLoader {
+    private func loader(
+        _ kinds: [RealmKind],
+        _ services: ProgramServices,
+        files: ConfigurationFiles = .system
+    ) -> ConfigurationLoader {
         ConfigurationLoader(
             kinds,
-            files: .system,
+            files: files,
             clock: SystemClock(),
             properties: SystemProperties.all.merging(properties) { _, given in given },
             services: services

@@ -33,11 +33,13 @@ struct ProofReport {
     private var proofs: [Proof] = []
     private var rules: [(rule: ProtectRule, realms: [String])] = []
     private(set) var findings: [Finding] = []
+    /// The stacks that are too large, about which nothing is proved.
+    private(set) var tooLarge: [String] = []
 
     init() {}
 
     /// Proves what the named realms, login contexts and rules grant, or all of them.
-    init(_ configuration: Configuration, names: [String]) throws {
+    init(_ configuration: Configuration, names: [String]) throws(CommandError) {
         let chosen = configuration.rules.filter {
             names.isEmpty || names.contains($0.path) || names.contains($0.target)
         }
@@ -51,11 +53,15 @@ struct ProofReport {
         }
         for realm in realms {
             let title = "realm \(realm.name), login context \(realm.stack.name)"
-            try add(StackModel(realm.stack), of: realm.name, title: title)
+            add(StackModel(realm.stack), of: realm.name, title: title)
         }
         let granting = Dictionary(proofs.map { ($0.subject, $0) }) { first, _ in first }
         for rule in chosen {
-            let sets = rule.realms.map { "realm \($0): \(granting[$0]?.grantedBy ?? "nothing")" }
+            let used = configuration.realms.filter { $0.isUsed(by: .certificate) }.map(\.name)
+            let sets = rule.realms.map { name in
+                let isUsed = !rule.schemes.contains(.certificate) || used.contains(name)
+                return "realm \(name)\(isUsed ? "" : ", not by certificate"): \(granting[name]?.grantedBy ?? "nothing")"
+            }
             rules.append((rule, sets))
             guard rule.access == .users, rule.realms.allSatisfy({ !(granting[$0]?.canGrant ?? false) }) else {
                 continue
@@ -65,8 +71,22 @@ struct ProofReport {
         }
     }
 
-    /// Proves what a stack grants.
-    mutating func add(_ model: StackModel, of subject: String, title: String) throws {
+    /// Proves what a stack grants; a stack that is too large is only noted.
+    mutating func add(_ model: StackModel, of subject: String, title: String) {
+        do {
+            try prove(model, of: subject, title: title)
+        } catch {
+            tooLarge.append(subject)
+            let text = "modules that are not known: the stack is too large for a proof"
+            proofs.append(Proof(subject: subject, title: title, grantedBy: text, assumptions: [], canGrant: true))
+        }
+    }
+
+    private mutating func prove(
+        _ model: StackModel,
+        of subject: String,
+        title: String
+    ) throws(DecisionDiagrams.TooLarge) {
         var proof = try StackProof(model)
         func text(_ sets: MinimalSets?) -> String {
             guard let sets else { return "more than \(MinimalSets.maximumCount) sets of modules" }
@@ -76,7 +96,7 @@ struct ProofReport {
             }.joined(separator: ", or ")
         }
         let grantedBy = text(proof.grantingSets)
-        var assumptions: [(text: String, grantedBy: String)] = []
+        var (assumptions, opens): ([(text: String, grantedBy: String)], [Finding]) = ([], [])
         // An assumption that changes nothing is left out.
         func note(_ assumption: String, _ sets: MinimalSets?) {
             let sets = text(sets)
@@ -90,11 +110,13 @@ struct ProofReport {
                 let condition = answers.isEmpty ? "every login" : "if \(model.text(answers))"
                 let message = "an outage of \(name) grants what its refusal would not: \(condition)"
                 let place = model.entries[entries[0]].place
-                findings.append(Finding(subject: subject, kind: "opens", text: message, place: place))
+                opens.append(Finding(subject: subject, kind: "opens", text: message, place: place))
             }
             note("if \(name) accepts every user", try proof.whileAccepting(Set(entries)))
         }
-        for finding in try proof.findings() {
+        let found = try proof.findings()
+        findings += opens
+        for finding in found {
             let place = (finding.entry ?? model.entries.indices.first).map { model.entries[$0].place } ?? ""
             findings.append(Finding(subject: subject, kind: finding.kind.rawValue, text: finding.text, place: place))
         }

@@ -4,6 +4,7 @@ internal import AccessControl
 internal import ArgumentParser
 internal import Bytes
 internal import CommandSupport
+internal import Glibc
 internal import LoginConf
 internal import Prover
 internal import RealmConfiguration
@@ -28,7 +29,7 @@ extension GatehouseOptions {
         @OptionGroup var options: ConfigurationOptions
         @Argument(
             help: ArgumentHelp(
-                "Realms, login contexts and paths of rules. Default: all. With --diff: the old and the new realms.conf.",
+                "Realms, login contexts and paths of rules. Default: all. With --diff: the old and the new realms.conf, each a file or as in HEAD:realms.conf.",
                 valueName: "name"
             )
         )
@@ -47,6 +48,7 @@ extension GatehouseOptions {
         )
         var loginConf: String?
         @Flag(help: "Print each stack as a graph in the DOT language.") var dot = false
+        @Flag(help: "Print the stacks as one picture in SVG.") var svg = false
         @Flag(help: "Compare two configurations by what they admit.") var diff = false
         @Flag(help: "Print JSON.") var json = false
         @Flag(help: "Print the findings as SARIF 2.1.0, for code scanning.") var sarif = false
@@ -60,8 +62,8 @@ extension GatehouseOptions {
             guard !diff || names.count == 2 else {
                 throw ValidationError("--diff takes the old and the new realms.conf")
             }
-            guard [json, sarif, dot].filter(\.self).count < 2 else {
-                throw ValidationError("--json, --sarif and --dot exclude each other")
+            guard [json, sarif, dot, svg].filter(\.self).count < 2 else {
+                throw ValidationError("--json, --sarif, --dot and --svg exclude each other")
             }
             guard [diff, pamDir != nil, loginConf != nil].filter(\.self).count < 2 else {
                 throw ValidationError("--diff, --pam-dir and --login-conf exclude each other")
@@ -75,31 +77,42 @@ extension GatehouseOptions {
         }
 
         func perform(_ kinds: [RealmKind]) async throws {
-            do {
-                try diff ? compare(kinds) : prove(kinds)
-            } catch is DecisionDiagrams.TooLarge {
-                throw CommandError(.configuration, "too large: nothing has been proved")
-            }
+            try diff ? compare(kinds) : prove(kinds)
         }
 
         private func prove(_ kinds: [RealmKind]) throws {
             let stacks = try unlinkedStacks()
-            if dot { return try printPicture(stacks ?? linkedStacks(kinds)) }
+            if dot || svg { return try printPicture(stacks ?? linkedStacks(kinds)) }
             var report: ProofReport
             if let stacks {
                 report = ProofReport()
-                for stack in stacks { try report.add(stack, of: stack.name, title: stack.name) }
+                for stack in stacks { report.add(stack, of: stack.name, title: stack.name) }
             } else {
-                report = try ProofReport(try load(options, kinds), names: names)
+                report = try ProofReport(try load(options.config, kinds), names: names)
             }
             if let accept { report.accept(try Self.lines(of: accept)) }
             let text = json ? report.json.text(.terminal) : sarif ? report.sarif.text(.terminal) : report.text
             GatehouseCommand.print(sarif || json ? text : Printable.text(text))
+            guard report.tooLarge.isEmpty else {
+                let names = report.tooLarge.joined(separator: ", ")
+                throw CommandError(.configuration, "too large, so nothing is proved about \(names)")
+            }
             if !report.findings.isEmpty { throw CommandError(.failed, "") }
         }
 
-        private func load(_ options: ConfigurationOptions, _ kinds: [RealmKind]) throws -> Configuration {
-            try GatehouseCommand.load(options, kinds: kinds, access: .checkOnly, log: GatehouseCommand.realmLog)
+        private func load(_ path: String?, _ kinds: [RealmKind]) throws -> Configuration {
+            let path = path ?? ConfigurationPath.standard
+            let revision = GitRevision(path)
+            let configuration = try options.loadForProof(
+                revision?.path ?? path,
+                kinds,
+                files: revision?.files ?? .system,
+                services: GatehouseCommand.services(.checkOnly, log: .discarding)
+            )
+            if !diff, let line = options.line(aboutWarningsOf: configuration) {
+                GatehouseCommand.print(line, on: STDERR_FILENO)
+            }
+            return configuration
         }
 
         /// The stacks of a pam.d folder or a login.conf; nil if there is none.
@@ -109,14 +122,19 @@ extension GatehouseOptions {
         }
 
         private func linkedStacks(_ kinds: [RealmKind]) throws -> [StackModel] {
-            let realms = try load(options, kinds).realms
+            let realms = try load(options.config, kinds).realms
             return realms.filter { names.isEmpty || names.contains($0.name) || names.contains($0.stack.name) }
                 .map { StackModel($0.stack) }
         }
 
         private func printPicture(_ stacks: [StackModel]) throws {
             guard !stacks.isEmpty else { throw CommandError(.usage, "there is no realm or login context of that name") }
-            GatehouseCommand.print(Printable.text(stacks.map(\.dot).joined(separator: "\n")))
+            do {
+                let picture = try svg ? StackModel.svg(of: stacks) : stacks.map { try $0.dot }.joined(separator: "\n")
+                GatehouseCommand.print(Printable.text(picture))
+            } catch is DecisionDiagrams.TooLarge {
+                throw CommandError(.configuration, "a stack is too large for a picture")
+            }
         }
 
         private static func lines(of path: String) throws -> [String] {
@@ -129,17 +147,13 @@ extension GatehouseOptions {
         }
 
         private func compare(_ kinds: [RealmKind]) throws {
-            let configurations = try names.map { name in
-                var file = options
-                file.config = name
-                return try load(file, kinds)
-            }
+            let configurations = try names.map { try load($0, kinds) }
             let models = configurations.map { AccessModel($0) }
             let settings = zip(configurations, models).map { $0.server.decidingSettings(in: $1) }
             let changed = zip(settings[0], settings[1]).filter { $0.values != $1.values }.map {
                 "the setting \($0.0.name)"
             }
-            let comparison = try AccessComparison(from: models[0], to: models[1], otherSettings: changed)
+            let comparison = AccessComparison(from: models[0], to: models[1], otherSettings: changed)
             GatehouseCommand.print(json ? comparison.json.text(.terminal) : Printable.text(comparison.text))
             if comparison.result != .same { throw ComparisonEnd(result: comparison.result) }
         }

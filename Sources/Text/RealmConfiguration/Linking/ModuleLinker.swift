@@ -55,20 +55,22 @@ struct ModuleLinker {
             }
             deadline = time
         }
-        do throws(BadModule) {
-            let options = try ModuleOptions(values, schema: kind.options, realmName: realmName, services: services)
-            let made = try kind.makeModule(realm: realm, options: options)
-            var linked = LoginStack.Entry(
-                made,
-                module.outcomes.isEmpty ? ActionTable(module.flag) : module.outcomes.table,
-                control: module.control,
-                name: module.className,
-                deadline: deadline
-            )
+        let table = module.outcomes.isEmpty ? ActionTable(module.flag) : module.outcomes.table
+        func located(_ linked: LoginStack.Entry) -> LoginStack.Entry {
+            var linked = linked
             linked.settings = values.configurationTexts
             linked.place = entry.text.place(of: module.classRange)
             return linked
+        }
+        do throws(BadModule) {
+            let options = try ModuleOptions(values, schema: kind.options, realmName: realmName, services: services)
+            let (name, control) = (module.className, module.control)
+            let made = try kind.makeModule(realm: realm, options: options)
+            return located(LoginStack.Entry(made, table, control: control, name: name, deadline: deadline))
         } catch {
+            if builder.loader.isForProof {
+                return located(.unlinked(module.className, table, control: module.control, level: 0))
+            }
             let option = error.setting.flatMap { name in module.options.last { $0.key == name } }
             let message = "\(module.className) for realm \(realmName): \(error)"
             report(message, at: option?.valueRange ?? module.classRange, in: entry)

@@ -197,6 +197,10 @@ struct RealmLinker {
             }
             let statement = error.setting.flatMap { block.first($0) }
             let place = statement?.arguments.first?.range ?? range
+            if builder.loader.isForProof {
+                builder.warn(at: place, "realm \(name): \(error)", hint: error.hint)
+                return UncreatedRealm(values, kind.properties)
+            }
             builder.error(at: place, "realm \(name): \(error)", hint: error.hint)
             return nil
         }
@@ -207,6 +211,10 @@ struct RealmLinker {
         guard kind.type.isUsableWithoutContext, block.first("jaas-context") == nil, let module = kind.modules.first,
             contexts.isComplete, !contexts.hasEntry(realm.jaasContext)
         else { return nil }
+        if realm is UncreatedRealm, let name = module.names.first {
+            let entry = LoginStack.Entry.unlinked(name, ActionTable(.required), control: "required", level: 0)
+            return LoginStack(name: realm.jaasContext, [entry], clock: builder.loader.clock)
+        }
         // Without the module there is no stack, and the missing login context is reported.
         guard let options = try? ModuleOptions(schema: module.options, realmName: name, services: services),
             let made = try? module.makeModule(realm: realm, options: options)
@@ -236,4 +244,18 @@ struct RealmLinker {
         }
         return ModuleLinker(builder: builder, realm: realm, realmName: name, services: services).stack(entry)
     }
+}
+
+/// A realm that could not be created, for a proof.
+private struct UncreatedRealm: Realm {
+    static let properties: PropertySchema = []
+    let jaasContext: String
+    var authType: String { "" }
+
+    init(_ values: [String: PropertyValue], _ schema: PropertySchema) {
+        let standard = schema["jaas-context"]?.defaultText ?? ""
+        if case .string(let context)? = values["jaas-context"] { jaasContext = context } else { jaasContext = standard }
+    }
+
+    init(_ properties: RealmProperties) throws(BadRealm) { throw BadRealm("is not created") }
 }

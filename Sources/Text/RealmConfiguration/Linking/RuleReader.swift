@@ -157,7 +157,9 @@ struct RuleReader {
         }
         let used = linked.filter { rule.realms.contains($0.name) }
         // A realm with an error is not linked, and its error has been reported.
-        if !rule.realms.isEmpty, used.count == rule.realms.count, !used.contains(where: \.stack.namesUsersByCertificate)
+        if !rule.realms.isEmpty, used.count == rule.realms.count,
+            !used.contains(where: \.stack.namesUsersByCertificate),
+            !builder.loader.isForProof
         {
             let hint = "add CertificateLoginModule to the login context of the realm \(rule.realms[0])"
             builder.error(at: range, "no realm of the rule takes the user name from a certificate", hint: hint)
