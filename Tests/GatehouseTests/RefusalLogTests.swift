@@ -112,7 +112,9 @@ import Testing
         #expect(try await check("a.proxied.test", [Self.zorro]) == 403)
         #expect(line(of: server).contains(" rule=\"realms.conf:13:9 *.proxied.test/\""))
         #expect(try await check("a.proxied.test", [Self.wrong]) == 401)
-        #expect(line(of: server).contains("module=0 phase=login rule=\"realms.conf:13:9"))
+        #expect(
+            line(of: server).contains(" answers=\"StartWithLoginModule=wrong-credentials\" rule=\"realms.conf:13:9")
+        )
         #expect(try await check("elsewhere.test", []) == 403)
         #expect(line(of: server).contains(" rule=none"))
         #expect(try await check("a.proxied.test", [Self.zed]) == 200)

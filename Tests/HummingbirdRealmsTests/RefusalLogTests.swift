@@ -40,7 +40,8 @@ import Testing
         #expect(!log.text.contains("secret"))
         log.clear()
         #expect(try await application.send(.get, "/staff", basic("ben", "wrong")).status == 401)
-        let refusal = "a login was refused: wrong-credentials module=0 phase=login \(staff)"
+        let answers = "answers=\"StoreLoginModule=wrong-credentials\""
+        let refusal = "a login was refused: wrong-credentials module=0 phase=login \(answers) \(staff)"
         #expect(log.text.contains(refusal), "\(log.text)")
         #expect(!log.text.contains("a request was refused"), "\(log.text)")
         log.clear()

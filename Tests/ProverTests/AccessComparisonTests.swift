@@ -19,6 +19,7 @@ struct AccessComparisonTests {
     @Test func `a comparison finds what the enumeration finds, and its examples replay`() throws {
         var random = Random(seed: Self.seed)
         var results: [AccessComparison.Result: Int] = [:]
+        var replayed = 0
         for _ in 0..<(Self.wanted.map { $0 / 10 } ?? 150) {
             let old = RandomAccess(using: &random)
             let new = random.below(4) == 0 ? RandomAccess(old.script, using: &random) : old.mutated(using: &random)
@@ -36,8 +37,10 @@ struct AccessComparisonTests {
             for difference in comparison.wider where isExact {
                 try #require(try Admission.replays(difference, from: old, to: new), "\(difference.text)")
             }
+            for user in comparison.wider.compactMap(\.user) { replayed += try Self.isGranted(user, in: new) ? 1 : 0 }
             results[comparison.result, default: 0] += 1
         }
+        #expect(replayed > 20)
         #expect(results.keys.count == 4, "\(results)")
     }
 
@@ -82,6 +85,16 @@ struct AccessComparisonTests {
         }
         #expect(planted.keys.count > (wanted < 100 ? 5 : 10), "\(planted)")
         if Self.wanted != nil { print("planted: \(planted), of which \(narrowings) in reverse, too") }
+    }
+
+    /// Requires that the answers of an example grant a login; false if they have one that a module of this stack never gives.
+    private static func isGranted(_ user: AccessDifference.User, in access: RandomAccess) throws -> Bool {
+        let stack = try #require(access.bound.first { $0.name == user.realm }?.stack)
+        let text = String(user.answers.prefix { $0 != "," })
+        guard let answers = try? ModuleAnswers(text, for: stack) else { return false }
+        let report = answers.login(LoginRequest(realm: user.realm, username: try Username(user.name)))
+        try #require(report.identity != nil, "\(text): \(stack.entries.map { [$0.name, $0.control] })")
+        return true
     }
 }
 

@@ -77,7 +77,24 @@ struct StackProofTests {
         }
         try #require(try enumeration.login(actual.merging(change) { $1 }).grants)
         try #require(enumeration.distance(from: actual) == change.count)
+        let stack = enumeration.stack
+        let text = actual.map { "\(stack.entries[$0].name)=\($1)" }.joined(separator: " ")
+        let report = try ModuleAnswers(text, for: stack).login(enumeration.request)
+        try #require(report.identity == nil)
+        // Modules that were not reached count as if they had given wrong credentials.
+        guard case .answers(let answers)? = RefusalExplanation(report)?.change else { throw NoExplanation() }
+        let entries = answers.map { answer in
+            (stack.entries.firstIndex { $0.name == answer.name } ?? -1, answer.outcome)
+        }
+        let reached = Set(report.steps.map(\.index))
+        let assumed = actual.map { ($0, reached.contains($0) ? $1 : .failure(.wrongCredentials)) }
+        let replayed = Dictionary(uniqueKeysWithValues: assumed).merging(entries) { $1 }
+        let granted = replayed.map { "\(stack.entries[$0].name)=\($1)" }.joined(separator: " ")
+        try #require(try enumeration.login(replayed).grants)
+        try #require(try ModuleAnswers(granted, for: stack).login(enumeration.request).identity != nil)
     }
+
+    private struct NoExplanation: Error {}
 
     private func outcomes(_ answers: [Int: Int]) -> [Int: Outcome] { answers.mapValues { Outcome.all[$0] } }
 }
@@ -97,7 +114,7 @@ private struct Enumeration {
 
     let random: RandomStack
     let stack: LoginStack
-    private let request: LoginRequest
+    let request: LoginRequest
     /// The entries whose modules can have any answer.
     private let asked: [Int]
     /// One login for each combination of answers that logins can tell apart.

@@ -37,9 +37,9 @@ import Testing
         #expect(
             log.all == [
                 #"info a login was accepted peer="192.0.2.1" realm="team" service="mail" user="ann""#,
-                #"info a login was refused: wrong-credentials module=0 phase=login peer="-" realm="team" service="login" user="ann""#,
+                #"info a login was refused: wrong-credentials module=0 phase=login answers="team-password=wrong-credentials" peer="-" realm="team" service="login" user="ann""#,
                 #"info a login was refused: not a user name, or too long peer="-" realm="team" service="login" user="""#,
-                #"info a login was refused: unavailable module=0 phase=login "the table is locked" peer="-" realm="team" service="login" user="broken""#,
+                #"info a login was refused: unavailable module=0 phase=login "the table is locked" answers="team-password=unavailable" peer="-" realm="team" service="login" user="broken""#,
                 #"error a login could not be decided: "there is no realm nowhere""#,
             ]
         )

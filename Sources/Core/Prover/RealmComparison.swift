@@ -80,11 +80,8 @@ struct RealmComparison {
 
     /// Returns the variable of each entry: that of its module, which other stacks may have given it.
     private static func variables(of model: StackModel, known: inout [String: Int]) -> [Int] {
-        var counts: [String: Int] = [:]
-        return model.entries.map { entry in
-            counts[entry.name, default: 0] += 1
-            let count = counts[entry.name] ?? 1
-            let name = count == 1 ? entry.name : "\(entry.name)#\(count)"
+        model.entries.indices.map { entry in
+            let name = model.stack.answerName(of: entry)
             let variable = known[name] ?? known.count
             known[name] = variable
             return variable
@@ -93,9 +90,7 @@ struct RealmComparison {
 
     /// Returns whether a login is refused as unavailable while all modules are unavailable.
     private static func isUnavailableInOutage(_ stack: LoginStack) -> Bool {
-        let entries = stack.entries.map { entry in
-            !entry.hasModule || entry.onlyOutcome != nil ? entry : .unavailable(entry)
-        }
+        let entries = stack.entries.map { $0.answering(.failure(.unavailable)) }
         let down = LoginStack(name: stack.name, entries, clock: NoClock())
         guard let username = try? Username("someone") else { return true }
         return down.loginNow(LoginRequest(realm: stack.name, username: username))?.isUnavailable ?? true

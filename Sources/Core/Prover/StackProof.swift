@@ -236,7 +236,7 @@ extension StackModel {
 
     /// Returns answers as text, by the names of the modules in their order, as in `A=success B=unavailable`.
     package func text(_ answers: [Int: Int]) -> String {
-        Self.text(answers, of: self.answers) { entries[$0].name }
+        Self.text(answers, of: self.answers, name: stack.answerName)
     }
 
     /// Returns the numbers of answers by variable as text, with the names of the variables, in their order.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bytes
 import RealmKit
 import RealmTesting
 import Testing
@@ -43,6 +44,32 @@ struct RefusalTests {
         #expect(report.refusal == (isRequired ? .module(index: 0, phase: .login, failure: .unavailable) : nil))
         #expect(report.steps[0].module == "gone")
         #expect(report.steps[0].fault?.log == "no such library")
+    }
+
+    @Test func `the log has the answers of all modules that a refused login reached, up to a limit`() async throws {
+        let entries: [LoginStack.Entry] = [
+            .init(ScriptedModule(), .required, name: "A\u{E9}"),
+            .init(ScriptedModule(.refuse(.wrongCredentials)), .required, name: "B"),
+            .init(ScriptedModule(.refuse(.disabled)), .requisite, name: "B"),
+            .init(ScriptedModule(), .required, name: "C"),
+        ]
+        let answers = #"answers="A\u{e9}=success B=wrong-credentials B#2=disabled""#
+        let stack = LoginStack(name: "lane", entries, clock: ManualClock())
+        let request = LoginRequest(realm: "lane", username: try Username("ann"))
+        let report = await stack.login(request, asking: PreparedConversation.silent)
+        #expect(LogText.reason(report) == " wrong-credentials module=1 phase=login \(answers)")
+        let locked = await stack.login(request, asking: PreparedConversation.silent, mayGrant: false)
+        #expect(LogText.reason(locked) == " locked")
+        let many = LoginStack(
+            name: "many",
+            (0..<1000).map { .init(ScriptedModule(.ignore), .required, name: "M\($0)") },
+            clock: ManualClock()
+        )
+        let reason = LogText.reason(await many.login(request, asking: PreparedConversation.silent))
+        #expect(
+            reason.hasPrefix(#" all-ignored answers="M0=ignored M1=ignored "#) && reason.hasSuffix(#"=ignored ...""#)
+        )
+        #expect(reason.utf8.count > 500 && reason.utf8.count < 550, "\(reason)")
     }
 
     @Test func `a required module that throws in its commit fails the login, and all reached modules are aborted`()

@@ -37,6 +37,9 @@ public struct LoginReport: Sendable {
         record.isGranted ? AuthenticatedIdentity(record: record) : nil
     }
 
+    /// True if the throttle has locked the account or the client's address, so that no answer of a module could grant.
+    package var isLocked: Bool { !record.mayGrant }
+
     /// The effect of an outage on the refusal; nil if there is no effect.
     public var outage: Outage? { record.trace.outage }
 

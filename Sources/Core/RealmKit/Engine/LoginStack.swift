@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Bytes
+
 /// An ordered list of modules, each with a table of actions: one entry of login.conf, ready to be evaluated.
 ///
 /// It is created when the configuration is loaded, immutable, and serves any number of concurrent logins on any thread.
@@ -78,18 +80,6 @@ public final class LoginStack: Sendable {
             return Entry(name: name, control: control, table: table, level: level, kind: .broken(fault))
         }
 
-        /// Returns an entry whose module is unavailable in every login, for analyses.
-        package static func unavailable(_ entry: Entry) -> Entry {
-            let kind = Kind.broken(.unavailable("\(entry.name) is unavailable"))
-            return Entry(
-                name: entry.name,
-                control: entry.control,
-                table: entry.table,
-                level: entry.level,
-                kind: kind
-            )
-        }
-
         /// True if the module could not be created, or is not known to this program.
         package var isBroken: Bool { if case .broken = kind { true } else { false } }
 
@@ -157,6 +147,13 @@ public final class LoginStack: Sendable {
         isImmediate = entries.allSatisfy { entry in
             if case .waiting = entry.kind { false } else { true }
         }
+    }
+
+    /// Returns the name of an entry in a list of answers: that of its module, and `NAME#2` for the second entry of a name.
+    package func answerName(of entry: Int) -> String {
+        let name = entries[entry].name
+        let count = entries[...entry].count { $0.name.hasBytes(of: name) }
+        return count == 1 ? name : "\(name)#\(count)"
     }
 
     /// Evaluates the stack for one login.

@@ -22,7 +22,7 @@ package enum LoggedEvent: String, Sendable, CaseIterable {
 
 /// A field that `gatehouse log` reads back, in a line as `name=value`.
 package enum LogField: String, Sendable, Hashable {
-    case user, realm, address, session, host, cause, rule, needs, has, module, phase
+    case user, realm, address, session, host, cause, rule, needs, has, module, phase, answers
     case deniedBy = "denied-by"
     /// The request that a proxy has asked about.
     case original = "for"
@@ -38,7 +38,7 @@ package enum LogField: String, Sendable, Hashable {
 
     package var quoting: Quoting {
         switch self {
-        case .user, .realm, .needs, .has, .original: .always
+        case .user, .realm, .needs, .has, .answers, .original: .always
         case .deniedBy: .never
         case .address, .session, .host, .cause, .rule, .module, .phase, .locked: .either
         }
