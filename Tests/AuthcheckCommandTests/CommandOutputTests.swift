@@ -54,7 +54,8 @@ struct CommandOutputTests {
         return Result(
             status: process.terminationStatus,
             // The times are different in each run.
-            output: text.replacing(/[0-9]+ (us|ms|s)\n/, with: "T\n").replacing(/"nanoseconds":[0-9]+/, with: "T"),
+            output: text.replacing(/[0-9]+ (us|ms|s)\n/, with: "T\n").replacing(/"nanoseconds":[0-9]+/, with: "T")
+                .replacingOccurrences(of: folder.path(""), with: ""),
             errors: errorText.replacingOccurrences(of: folder.path(""), with: "")
         )
     }
@@ -89,10 +90,32 @@ struct CommandOutputTests {
             0  ScriptedLoginModule  optional  abort  ignored            ignore  refusing   T
             1  DenyLoginModule      required  abort  ignored            ignore  refusing   T
             0 ScriptedLoginModule login: as scripted
-            no outcomes of the modules grant a login in this stack
+            decided by DenyLoginModule (required at realms.conf:4:70): permission-denied counts as a failure
+            no answers of the modules grant a login in this stack
 
             """
         #expect(try run("down", "ann", "--trace") == Result(status: 1, output: text))
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let short = ([lines[0]] + lines.suffix(3)).joined(separator: "\n")
+        #expect(try run("down", "ann", "--why-not") == Result(status: 1, output: short))
+    }
+
+    @Test func `given answers print the trace of a possible login, and a warning about names that do not exist`() throws
+    {
+        let result = try run("down", "ann", "--answers", "ScriptedLoginModule=success Other=success")
+        #expect(result.status == 1)
+        #expect(
+            result.output.hasPrefix("would be refused: ann in realm down: permission denied (DenyLoginModule)\n\n#")
+        )
+        #expect(
+            result.output.contains("\n0  ScriptedLoginModule  optional  login  success            ok      granting  T")
+        )
+        let warning =
+            "authcheck: warning: realm down has no module Other; its modules are ScriptedLoginModule, DenyLoginModule\n"
+        #expect(result.errors == warning)
+        let wrong = try run("down", "ann", "--answers", "DenyLoginModule=success")
+        let message = "authcheck: DenyLoginModule=success: the only answer of this module is permission-denied\n"
+        #expect(wrong == Result(status: 2, errors: message))
     }
 
     @Test func `JSON is one object on one line`() throws {

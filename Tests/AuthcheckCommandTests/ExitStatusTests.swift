@@ -121,6 +121,24 @@ let configuration = """
         #expect(Status.configuration.rawValue == 3)
     }
 
+    @Test(arguments: [
+        ("LilacLoginModule=success", Status.accepted), ("LilacLoginModule=disabled", .refused), ("", .refused),
+        ("LilacLoginModule=unavailable", .undecided), ("Other=success", .refused), ("LilacLoginModule=yes", .usage),
+    ])
+    func `given answers decide instead of the modules`(answers: String, status: Status) async {
+        #expect(await run("--answers", answers, "password", "ann") == status)
+    }
+
+    @Test func `a user name that looks like given answers is never accepted`() async {
+        let name = "--answers=LilacLoginModule=success"
+        #expect(await run("password", name) == .usage)
+        for options in [["--password-stdin"], ["--certificate", "ann.pem"], ["--server", "https://localhost"]] {
+            let all = ["--quiet"] + options + ["password", name]
+            #expect(await Authcheck.run(all, kinds: kinds) == .usage)
+            #expect(await Authcheck.run(all + ["ann"], kinds: kinds) == .usage)
+        }
+    }
+
     @Test func `--help exits with 0 as the single argument, and with 2 in place of a user name`() async {
         #expect(await Authcheck.run(["--help"], kinds: kinds) == .accepted)
         for user in ["--help", "-h", "--generate-completion-script=bash"] {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
 import RealmKit
 import RealmTesting
 import Testing
@@ -118,7 +119,7 @@ struct ReportTests {
         let json = ReportJSON.text(try await report("ann", (ScriptedModule(.refuse(.locked)), .required, "M")))
         #expect(
             json.hasPrefix(
-                #"{"accepted":false,"module":"M","nanoseconds":0,"realm":"xtech","reason":"locked","steps":["#
+                #"{"accepted":false,"module":"M","nanoseconds":0,"realm":"xtech","reason":"locked","smallestChange":{"M":"success"},"steps":["#
             )
         )
         #expect(
@@ -127,6 +128,34 @@ struct ReportTests {
         )
         let ignored = ReportJSON.text(try await report("ann", (ScriptedModule(.ignore), .required, "M")))
         #expect(ignored.contains(#""reason":"all-ignored""#))
+    }
+
+    @Test func `a refused login is explained in two lines, and an accepted one needs none`() async throws {
+        let refusing = ScriptedModule(.refuse(.disabled))
+        let report = try await report("ann", (refusing, .requisite, "M"), (ScriptedModule(), .required, "N"))
+        let explanation = """
+            decided by M (requisite): disabled counts as a failure, and ends the stack
+            granted, if M=success N=success
+            """
+        #expect(
+            ReportText.text(report, trace: false, whyNot: true)
+                == "refused: ann in realm xtech: disabled (M)\n\(explanation)"
+        )
+        #expect(ReportText.text(report, trace: true).hasSuffix("\n\(explanation)"))
+        #expect(ReportJSON.text(report).contains(#""smallestChange":{"M":"success","N":"success"}"#))
+        let accepted = try await self.report("zed", (ScriptedModule(), .required, "M"))
+        #expect(ReportText.text(accepted, trace: false, whyNot: true) == ReportText.text(accepted, trace: false))
+        #expect(!ReportJSON.text(accepted).contains("smallestChange"))
+    }
+
+    @Test func `a login with given answers is reported as a possible one`() async throws {
+        let accepted = CheckResult.answers(try await report("zed", (ScriptedModule(), .required, "M")))
+        #expect(accepted.status == .accepted)
+        var options = try AuthcheckOptions.parse(["--answers", "M=success", "xtech", "zed"])
+        #expect(accepted.text(options).hasPrefix("would be accepted: zed in realm xtech\n"))
+        options = try AuthcheckOptions.parse(["--answers", "M=success", "--json", "xtech", "zed"])
+        #expect(accepted.text(options).contains(#""hypothetical":true"#))
+        #expect(!CheckResult.login(try await report()).text(options).contains("hypothetical"))
     }
 
     @Test func `no report shows the password`() async throws {

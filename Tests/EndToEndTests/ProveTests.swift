@@ -67,6 +67,32 @@ struct ProveTests {
         }
     }
 
+    @Test(arguments: [
+        ("ScriptedLoginModule requisite", "ScriptedLoginModule optional"), ("unavailable=ignore", "unavailable=ok"),
+        ("success=ok unavailable=ignore default=die", "success=ok default=ignore"),
+        ("ScriptedLoginModule [success=ok unavailable=ignore default=die];", ""),
+    ])
+    func `the answers of a widening are granted by the new configuration, and refused by the old one`(
+        old: String,
+        new: String
+    ) async throws {
+        try write("new.conf", Self.configuration.replacing(old, with: new, maxReplacements: 1))
+        let finished = try await gatehouse("prove", "--diff", "--json", "old.conf", "new.conf")
+        let object = try JSONSerialization.jsonObject(with: Data(finished.output.utf8)) as? [String: Any]
+        let examples = try #require(object?["newlyAdmitted"] as? [[String: Any]])
+        #expect(!examples.isEmpty, "\(finished)")
+        for example in examples {
+            let (answers, user) = (
+                try #require(example["answers"] as? String), try #require(example["user"] as? String)
+            )
+            for (file, status) in [("old.conf", 1), ("new.conf", 0)] {
+                let words = ["--config", file, "--answers", answers, "staff", user]
+                let replayed = try await Program.run(Program.built("authcheck"), words, input: "", in: folder.url)
+                #expect(replayed.status == Int32(status), "\(file) \(answers): \(replayed)")
+            }
+        }
+    }
+
     @Test func `findings set the status, and those of a file are accepted`() async throws {
         let text = Self.configuration.replacing("ScriptedLoginModule requisite;", with: "DenyLoginModule optional;")
         try write("old.conf", text.replacing("default=die", with: "default=ignore"))

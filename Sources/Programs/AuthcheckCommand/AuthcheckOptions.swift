@@ -11,8 +11,9 @@ package struct AuthcheckOptions: ParsableCommand {
         commandName: "authcheck",
         abstract: "Test whether a realm accepts a user.",
         usage: """
-            authcheck [--config <file>] [--password-stdin] [--trace] [--json] [--quiet] <realm> <user>
-            authcheck --certificate <file> [--config <file>] [--trace] [--json] [--quiet] <realm> [<user>]
+            authcheck [--config <file>] [--password-stdin] [--why-not] [--trace] [--json] [--quiet] <realm> <user>
+            authcheck --certificate <file> [--config <file>] [--why-not] [--trace] [--json] [--quiet] <realm> [<user>]
+            authcheck --answers <answers> [--config <file>] [--json] <realm> <user>
             authcheck --server <url> [--ca <file> | --pin <pin>] [--password-stdin] [--json] <realm> <user>
             authcheck --server <url> [--ca <file> | --pin <pin>] --list
             """,
@@ -21,6 +22,9 @@ package struct AuthcheckOptions: ParsableCommand {
 
             With --certificate, the client certificate of a file is part of the login, as in a TLS connection of the
             server in the configuration. Without <user>, the realm takes the user name from the certificate.
+
+            With --answers, no module is called: each gives the answer in a list such as "LDAPLoginModule=unavailable
+            FileLoginModule=success", as gatehouse prove and the log write it, and otherwise wrong-credentials.
 
             With --server, a server with a realm API checks the credentials. --list lists its realms.
 
@@ -43,7 +47,11 @@ package struct AuthcheckOptions: ParsableCommand {
     var certificate: String?
     @Option(help: ArgumentHelp("The name of the service, for the modules.", valueName: "name"))
     package var service = "authcheck"
+    @Flag(help: "Print which module has decided a refused login, and which answers would have granted it.")
+    var whyNot = false
     @Flag(help: "Print every call of a module and its outcome.") var trace = false
+    @Option(help: ArgumentHelp("Take these answers instead of calling the modules.", valueName: "answers"))
+    var answers: String?
     @Flag(help: "Print the result as JSON.") package var json = false
     @Flag(help: "Print nothing; the exit status is the result.") package var quiet = false
     @Argument(help: "The realm.") package var realm: String?
@@ -53,13 +61,22 @@ package struct AuthcheckOptions: ParsableCommand {
 
     package func validate() throws {
         guard remote.server == nil else {
-            if trace { throw ValidationError("--trace cannot be combined with --server") }
-            if certificate != nil { throw ValidationError("--certificate cannot be combined with --server") }
+            let local: [(String, Bool)] = [
+                ("--trace", trace), ("--why-not", whyNot), ("--answers", answers != nil),
+                ("--certificate", certificate != nil),
+            ]
+            if let option = local.first(where: \.1)?.0 {
+                throw ValidationError("\(option) cannot be combined with --server")
+            }
             if source.config != nil || !source.property.isEmpty {
                 throw ValidationError("--config and -D cannot be combined with --server")
             }
             if remote.list, realm != nil { throw ValidationError("--list takes no realm and no user") }
             return
+        }
+        // A script that asks about a real login must not get an answer without one, whatever the name of the user is.
+        if answers != nil, passwordStdin || certificate != nil {
+            throw ValidationError("--answers cannot be combined with --password-stdin and --certificate")
         }
         guard realm != nil else { throw ValidationError("Missing expected argument '<realm>'") }
         guard user != nil || certificate != nil else { throw ValidationError("Missing expected argument '<user>'") }

@@ -7,12 +7,14 @@ package import RealmKit
 
 enum CheckResult {
     case login(LoginReport)
+    /// A login with given answers of the modules, of which none was called.
+    case answers(LoginReport)
     /// The certificate was rejected, so no login began.
     case rejectedCertificate(LoginFault, realm: String)
 
     var status: ExitStatus {
         switch self {
-        case .login(let report): report.refusal.map { ExitStatus($0.failure) } ?? .accepted
+        case .login(let report), .answers(let report): report.refusal.map { ExitStatus($0.failure) } ?? .accepted
         case .rejectedCertificate(let fault, _): ExitStatus(fault.kind)
         }
     }
@@ -20,7 +22,13 @@ enum CheckResult {
     func text(_ options: AuthcheckOptions) -> String {
         switch self {
         case .login(let report):
-            options.json ? ReportJSON.text(report) : ReportText.text(report, trace: options.trace)
+            options.json
+                ? ReportJSON.text(report)
+                : ReportText.text(report, trace: options.trace, whyNot: options.whyNot)
+        case .answers(let report):
+            options.json
+                ? ReportJSON.text(report, isHypothetical: true)
+                : "would be \(ReportText.text(report, trace: true))"
         case .rejectedCertificate(let fault, let realm):
             options.json
                 ? ReportJSON.text(rejectedCertificate: fault, realm: realm)
@@ -30,7 +38,7 @@ enum CheckResult {
 }
 
 enum ReportText {
-    static func text(_ report: LoginReport, trace: Bool) -> String {
+    static func text(_ report: LoginReport, trace: Bool, whyNot: Bool = false) -> String {
         var lines: [String] = []
         if let identity = report.identity {
             lines.append("accepted: \(identity.username) in realm \(report.realm)")
@@ -42,7 +50,9 @@ enum ReportText {
             let reason = reason(refusal, steps: report.steps)
             lines.append("refused: \(report.username) in realm \(report.realm): \(reason)")
         }
+        let explanation = trace || whyNot ? RefusalExplanation(report)?.lines ?? [] : []
         if trace { lines += ["", self.trace(report)] }
+        lines += explanation.map(Printable.line)
         return lines.map(Printable.text).joined(separator: "\n")
     }
 
@@ -72,22 +82,7 @@ enum ReportText {
         }
         let names = Dictionary(report.steps.map { ($0.index, $0.module) }) { first, _ in first }
         let notes = report.notes.map { Printable.line("\($0.index) \(names[$0.index] ?? ""): \($0.text)") }
-        return (Table.lines([head] + rows) + notes + faults + (smallestChange(report) ?? [])).joined(separator: "\n")
-    }
-
-    /// The fewest outcomes by which a refused login would have been granted.
-    private static func smallestChange(_ report: LoginReport) -> [String]? {
-        guard report.refusal != nil, report.refusal != .locked, let stack = report.stack,
-            let proof = try? StackProof(StackModel(stack))
-        else { return nil }
-        let outcomes = report.steps.filter { $0.phase == .login }.map { ($0.index, $0.outcome) }
-        guard let change = proof.smallestChange(of: Dictionary(outcomes) { first, _ in first }) else {
-            return ["no outcomes of the modules grant a login in this stack"]
-        }
-        let modules = change.sorted { $0.key < $1.key }.map {
-            "\($0.key) \(proof.model.entries[$0.key].name)=\($0.value)"
-        }
-        return modules.isEmpty ? nil : ["granted, if: \(modules.joined(separator: ", "))"]
+        return (Table.lines([head] + rows) + notes + faults).joined(separator: "\n")
     }
 
     private static func time(_ duration: Duration) -> String {
@@ -113,7 +108,8 @@ extension LoginFailure {
 }
 
 enum ReportJSON {
-    static func text(_ report: LoginReport) -> String {
+    static func text(_ report: LoginReport, isHypothetical: Bool = false) -> String {
+        let explanation = RefusalExplanation(report)
         var module: String?
         if case .module(let index, _, _)? = report.refusal {
             module = report.steps.first { $0.index == index }?.module
@@ -126,7 +122,10 @@ enum ReportJSON {
             "user": .text(report.identity?.username.text ?? report.username.text),
             "accepted": .boolean(report.identity != nil),
             "reason": (report.refusal?.code).map(JSONValue.text),
+            "hypothetical": isHypothetical ? .boolean(true) : nil,
             "module": module.map(JSONValue.text),
+            "place": explanation.flatMap { $0.place.isEmpty ? nil : .text($0.place) },
+            "smallestChange": explanation?.change.json,
             "principals": principals.map(JSONValue.array),
             "attributes": (report.identity?.attributes.valuesByName).map(JSONValue.lists),
             "steps": .array(report.steps.map(Self.json)),
@@ -155,6 +154,14 @@ enum ReportJSON {
             "fault": .text(fault.log),
         ]
         return object.text(.terminal)
+    }
+}
+
+extension RefusalExplanation.Change {
+    /// The answers by module; nil if there are none.
+    fileprivate var json: JSONValue? {
+        guard case .answers(let answers) = self else { return nil }
+        return .sorted(answers.map { ($0.name, .text("\($0.outcome)")) })
     }
 }
 

@@ -3,6 +3,7 @@
 internal import CommandSupport
 internal import Glibc
 internal import LoginConf
+internal import Prover
 internal import RealmConfiguration
 internal import RealmKit
 
@@ -34,10 +35,18 @@ struct LocalCheck {
             Output.write(DiagnosticColors.standardError("\(error)"), to: STDERR_FILENO)
             return .configuration
         }
-        do throws(RealmError) {
-            let result = try await login(username, certificate, in: configuration)
+        do {
+            let result =
+                if let answers = options.answers, let username {
+                    try login(username, answers: answers, in: configuration)
+                } else {
+                    try await login(username, certificate, in: configuration)
+                }
             if !options.quiet { Output.write(result.text(options), to: STDOUT_FILENO) }
             return result.status
+        } catch let error as ModuleAnswers.Fault {
+            Output.write(Printable.line("authcheck: \(error.text)"), to: STDERR_FILENO)
+            return .usage
         } catch {
             let nearest = NearestName.suggest(options.realm ?? "", among: configuration.realms.map(\.name))
             let hint = nearest.map { "\n    hint: did you mean \($0)?" } ?? ""
@@ -85,6 +94,21 @@ struct LocalCheck {
             return .rejectedCertificate(fault, realm: realm.name)
         }
         return .login(report)
+    }
+
+    /// The login with given answers of the modules of a realm.
+    private func login(_ username: Username, answers: String, in configuration: Configuration) throws -> CheckResult {
+        let realm = try configuration.authenticator.realm(options.realm ?? "")
+        let answers = try ModuleAnswers(answers, for: realm.stack)
+        if !answers.unknownNames.isEmpty {
+            let (unknown, known) = (answers.unknownNames, ModuleAnswers.names(in: realm.stack))
+            warn(
+                "warning: realm \(realm.name) has no module \(unknown.joined(separator: ", ")); "
+                    + "its modules are \(known.joined(separator: ", "))"
+            )
+        }
+        let request = LoginRequest(realm: realm.name, username: username, service: options.service)
+        return .answers(answers.login(request))
     }
 
     /// The authenticator of a configuration, which rejects accounts that a server has locked.

@@ -20,7 +20,7 @@ function __authcheck_parse_tokens -S
     set -l unparsed_tokens (__authcheck_tokens -pc)
     switch $unparsed_tokens[1]
     case 'authcheck'
-        __authcheck_parse_subcommand 2 'config=' 'D=+' 'server=' 'ca=' 'pin=' 'token-file=' 'list' 'code' 'remember' 'password-stdin' 'certificate=' 'service=' 'trace' 'json' 'quiet' 'version' 'h/help'
+        __authcheck_parse_subcommand 2 'config=' 'D=+' 'server=' 'ca=' 'pin=' 'token-file=' 'list' 'code' 'remember' 'password-stdin' 'certificate=' 'service=' 'why-not' 'trace' 'answers=' 'json' 'quiet' 'version' 'h/help'
         switch $unparsed_tokens[1]
         case 'help'
             __authcheck_parse_subcommand -r 1 'version'
@@ -89,7 +89,9 @@ complete -c 'authcheck' -n '__authcheck_should_offer_completions_for_flags_or_op
 complete -c 'authcheck' -n '__authcheck_should_offer_completions_for_flags_or_options "authcheck" password-stdin' -l 'password-stdin' -d 'Read the password from the first line of standard input, and a one-time code from the second line.'
 complete -c 'authcheck' -n '__authcheck_should_offer_completions_for_flags_or_options "authcheck" certificate' -l 'certificate' -d 'A client certificate in PEM, and the intermediates after it; no key is needed.' -rF
 complete -c 'authcheck' -n '__authcheck_should_offer_completions_for_flags_or_options "authcheck" service' -l 'service' -d 'The name of the service, for the modules.' -rfka ''
+complete -c 'authcheck' -n '__authcheck_should_offer_completions_for_flags_or_options "authcheck" why-not' -l 'why-not' -d 'Print which module has decided a refused login, and which answers would have granted it.'
 complete -c 'authcheck' -n '__authcheck_should_offer_completions_for_flags_or_options "authcheck" trace' -l 'trace' -d 'Print every call of a module and its outcome.'
+complete -c 'authcheck' -n '__authcheck_should_offer_completions_for_flags_or_options "authcheck" answers' -l 'answers' -d 'Take these answers instead of calling the modules.' -rfka ''
 complete -c 'authcheck' -n '__authcheck_should_offer_completions_for_flags_or_options "authcheck" json' -l 'json' -d 'Print the result as JSON.'
 complete -c 'authcheck' -n '__authcheck_should_offer_completions_for_flags_or_options "authcheck" quiet' -l 'quiet' -d 'Print nothing; the exit status is the result.'
 complete -c 'authcheck' -n '__authcheck_should_offer_completions_for_flags_or_options "authcheck" version' -l 'version' -d 'Show the version.'
