@@ -38,6 +38,16 @@ struct LogCommandTests {
             ],
             "\(ann)"
         )
+        let time = try #require(ann.output.split(separator: "\n").first?.prefix(24))
+        let why = try await people.gatehouse("log", "--why", "--at", String(time), input: log)
+        let reasons = why.output.split(separator: "\n").dropFirst().map(String.init)
+        #expect(
+            reasons == [
+                "  decided by StoreLoginModule (required at realms.conf:2:20): wrong-credentials counts as a failure",
+                "  granted, if StoreLoginModule=success",
+            ],
+            "\(why)"
+        )
         let bob = try await people.gatehouse("log", "--user", "b\u{202E}ob", "--failed", input: log)
         #expect(bob.isPrintable && bob.output.contains(#""b\u{202e}ob"@"people" 127.0.0.1 sign-in refused"#), "\(bob)")
         #expect(bob.output.split(separator: "\n").count == 1, "\(bob)")
@@ -91,6 +101,9 @@ struct LogCommandTests {
             (["server.log.2.gz"], 1, "server.log.2.gz is compressed; use zcat FILE | gatehouse log"),
             (["missing"], 1, "missing cannot be read: No such file or directory"),
             (["."], 1, ". cannot be read: Is a directory"), (["--since", "soon", "empty"], 2, "--since takes a time"),
+            (["--why", "--summary", "empty"], 2, "--why and --summary exclude each other"),
+            (["--config", "realms.conf", "empty"], 2, "--config and -D need --why"),
+            (["--at", "10:00", "--since", "1h", "empty"], 2, "--at cannot be combined with --since and --until"),
             (["empty"], 0, ""), ([], 0, ""),
         ] {
             let finished = try await Program.run(Program.built("gatehouse"), ["log"] + words, in: people.folder.url)

@@ -99,7 +99,7 @@ function __gatehouse_parse_tokens -S
                 __gatehouse_parse_subcommand 0 'config=' 'D=+' 'version' 'h/help'
             end
         case 'log'
-            __gatehouse_parse_subcommand -r 1 'user=' 'address=' 'since=' 'until=' 'failed' 'summary' 'json' 'version' 'h/help'
+            __gatehouse_parse_subcommand -r 1 'config=' 'D=+' 'user=' 'address=' 'since=' 'until=' 'at=' 'failed' 'why' 'summary' 'json' 'version' 'h/help'
         case 'translation'
             __gatehouse_parse_subcommand 1 'version' 'h/help'
         case 'help'
@@ -398,11 +398,15 @@ complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_op
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse message clear"' -s 'D' -d 'The value of ${name} in the configuration.' -rfka ''
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse message clear" version' -l 'version' -d 'Show the version.'
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse message clear" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse log" config' -l 'config' -d 'The configuration. Default: realms.conf in the current folder, or /etc/gatehouse/realms.conf if it is missing.' -rF
+complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse log"' -s 'D' -d 'The value of ${name} in the configuration.' -rfka ''
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse log" user' -l 'user' -d 'Only entries of this user.' -rfka ''
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse log" address' -l 'address' -d 'Only entries of clients with this address.' -rfka ''
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse log" since' -l 'since' -d 'Only entries from this time on.' -rfka ''
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse log" until' -l 'until' -d 'Only entries before this time.' -rfka ''
+complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse log" at' -l 'at' -d 'Only entries of this time, as it is printed.' -rfka ''
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse log" failed' -l 'failed' -d 'Only refused requests and sign-ins.'
+complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse log" why' -l 'why' -d 'Print which module has decided each refused login, and which answers would have granted it.'
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse log" summary' -l 'summary' -d 'Show the users, addresses, reasons and rules with the most refusals.'
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse log" json' -l 'json' -d 'Print JSON: an object for each entry, or one for the summary.'
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_positional "gatehouse log" -ge 1' -F

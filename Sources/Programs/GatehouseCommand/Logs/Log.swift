@@ -19,27 +19,44 @@ extension GatehouseOptions {
             discussion: """
                 Without a file, the log is read from standard input: journalctl -u gatehouse -o cat | gatehouse log
                 Times are in UTC. A time is 10:00, 30m, 2h, 7d, 2026-11-22 or 2026-11-22T10:00:00+01:00.
+                With --why, the stacks are those of the configuration as it is now.
                 """
         )
 
+        @OptionGroup var options: ConfigurationOptions
         @Option(help: ArgumentHelp("Only entries of this user.", valueName: "name")) var user: String?
         @Option(help: ArgumentHelp("Only entries of clients with this address.", valueName: "address"))
         var address: String?
         @Option(help: ArgumentHelp("Only entries from this time on.", valueName: "time")) var since: String?
         @Option(help: ArgumentHelp("Only entries before this time.", valueName: "time")) var until: String?
+        @Option(help: ArgumentHelp("Only entries of this time, as it is printed.", valueName: "time")) var at: String?
         @Flag(help: "Only refused requests and sign-ins.") var failed = false
+        @Flag(help: "Print which module has decided each refused login, and which answers would have granted it.")
+        var why = false
         @Flag(help: "Show the users, addresses, reasons and rules with the most refusals.") var summary = false
         @Flag(help: "Print JSON: an object for each entry, or one for the summary.") var json = false
         @Argument(help: "The files in the order of their entries; - for standard input.", completion: .file())
         var files: [String] = []
 
+        func validate() throws {
+            guard !why || !summary else { throw ValidationError("--why and --summary exclude each other") }
+            guard why || options.config == nil && options.property.isEmpty else {
+                throw ValidationError("--config and -D need --why")
+            }
+            guard at == nil || since == nil && until == nil else {
+                throw ValidationError("--at cannot be combined with --since and --until")
+            }
+        }
+
         func perform(_ kinds: [RealmKind]) async throws {
             let now = LogTime(milliseconds: WallClock.system.seconds * 1000)
+            let time = try at.map { text in try Self.time(text, of: "--at", now: now) }
             let filter = LogFilter(
                 user: try user.map { name in UTF8Text(try Username(argument: name).text) },
                 address: address.map { UTF8Text($0) },
-                since: try since.map { text in try Self.time(text, of: "--since", now: now) },
-                until: try until.map { text in try Self.time(text, of: "--until", now: now) },
+                since: try time ?? since.map { text in try Self.time(text, of: "--since", now: now) },
+                until: try time.map { LogTime(milliseconds: $0.milliseconds + 1) }
+                    ?? until.map { text in try Self.time(text, of: "--until", now: now) },
                 onlyFailures: failed
             )
             guard !files.isEmpty || isatty(STDIN_FILENO) == 0 else {
@@ -50,7 +67,9 @@ extension GatehouseOptions {
             }
             var reading = LogReading(
                 filter: filter,
-                output: summary ? .summary(asJSON: json) : json ? .json : .lines
+                output: summary ? .summary(asJSON: json) : json ? .json : .lines,
+                refusals: try why
+                    ? RefusedLogins(GatehouseCommand.load(options, kinds: kinds, access: .checkOnly).realms) : nil
             )
             for file in files.isEmpty ? ["-"] : files { try reading.read(file) }
             reading.finish()
@@ -97,6 +116,8 @@ private struct LogReading {
 
     let filter: LogFilter
     let output: Output
+    /// The explanations of refused logins; nil if they are not wanted.
+    private var refusals: RefusedLogins?
     private var repeated = RepeatedFailures()
     private var summary = LogSummary()
     private(set) var entries = 0
@@ -104,7 +125,9 @@ private struct LogReading {
     private var lost = 0
     private var selected = 0
 
-    init(filter: LogFilter, output: Output) { (self.filter, self.output) = (filter, output) }
+    init(filter: LogFilter, output: Output, refusals: RefusedLogins?) {
+        (self.filter, self.output, self.refusals) = (filter, output, refusals)
+    }
 
     /// Reads a file, or standard input for `-`, to its end, and prints the entries that are selected.
     ///
@@ -150,8 +173,10 @@ private struct LogReading {
             }
             selected += 1
             switch output {
-            case .lines: return entry.line
-            case .json: return entry.json.text(.terminal)
+            case .lines:
+                let reasons = isRepeated ? [] : refusals?.lines(about: entry) ?? []
+                return ([entry.line] + reasons.map { "  \($0)" }).joined(separator: "\n")
+            case .json: return entry.json(why: refusals?.lines(about: entry)).text(.terminal)
             case .summary: summary.add(entry)
             }
         }

@@ -5,7 +5,7 @@ internal import SignIn
 
 extension LogEntry {
     /// The entry as JSON for programs, one object on a line; a key without a value is left out.
-    var json: JSONValue {
+    func json(why: [String]? = nil) -> JSONValue {
         func text(_ value: UTF8Text?) -> JSONValue? { (value?.string).map(JSONValue.text) }
         return [
             "time": .text(time.description), "kind": .text(kind.rawValue),
@@ -13,11 +13,13 @@ extension LogEntry {
             "address": text(self[.address]), "method": text(method), "path": text(path),
             "status": status.map(JSONValue.number), "reason": text(reason),
             "module": (self[.module]?.string).flatMap(Int.init).map(JSONValue.number),
-            "explanation": explanation.map(JSONValue.text), "fault": text(fault), "rule": text(self[.rule]),
+            "answers": text(self[.answers]), "explanation": explanation.map(JSONValue.text), "fault": text(fault),
+            "rule": text(self[.rule]),
             "deniedBy": text(self[.deniedBy]), "needs": text(self[.needs]), "has": text(self[.has]),
             "original": text(self[.original]), "host": text(self[.host]), "session": text(self[.session]),
             "cause": text(self[.cause]), "text": text(self.text), "failed": .boolean(isFailure),
             "page": isPage ? .boolean(true) : nil,
+            "why": why.flatMap { $0.isEmpty ? nil : .texts($0) },
             "remarks": remarks.isEmpty ? nil : .texts(remarks.map(\.string)),
         ]
     }
@@ -99,7 +101,7 @@ extension LogEntry {
     static func quoted(_ text: UTF8Text) -> String { "\"\(plain(text))\"" }
 
     /// Returns a text without quotes, with all characters but visible ASCII escaped.
-    private static func plain(_ text: UTF8Text) -> String {
+    static func plain(_ text: UTF8Text) -> String {
         var result = ""
         for scalar in text.string.unicodeScalars {
             switch scalar {

@@ -155,7 +155,6 @@ extension LogEntry {
     /// Takes a field; the names of users and realms are always in quotes, and are not trusted without them.
     private mutating func readField(_ name: UTF8Text, _ value: UTF8Text, isQuoted: Bool) {
         switch LogField(rawValue: name.string) {
-        case .phase: break
         case .locked where isQuoted && self[.user] == nil: readAccount(value)
         case .locked where self[.address] == nil: self[.address] = value
         case let field? where field != .locked && self[field] == nil && field.quoting.allows(quoted: isQuoted):
