@@ -50,7 +50,7 @@ package final class TestService: Sendable {
         var connections = 0
         var closed = 0
         var floodBytes = 0
-        var channels: [ObjectIdentifier: any Channel] = [:]
+        var channels: [ObjectIdentifier: (channel: any Channel, number: Int)] = [:]
     }
 
     fileprivate let state = Mutex(State())
@@ -64,6 +64,8 @@ package final class TestService: Sendable {
     package var connections: Int { state.withLock { $0.connections } }
     /// The number of connections that are closed.
     package var closedConnections: Int { state.withLock { $0.closed } }
+    /// The numbers of the connections that are open.
+    package var openConnections: Set<Int> { state.withLock { Set($0.channels.values.map(\.number)) } }
     /// The number of bytes that floods have sent.
     package var floodBytes: Int { state.withLock { $0.floodBytes } }
 
@@ -107,7 +109,7 @@ package final class TestService: Sendable {
 
     /// Closes all connections with close_notify.
     package func closeConnections() {
-        for channel in state.withLock({ $0.channels.values.map(\.self) }) { channel.close(promise: nil) }
+        for channel in state.withLock({ $0.channels.values.map(\.channel) }) { channel.close(promise: nil) }
     }
 
     fileprivate final class Recorder: Sendable {
@@ -146,7 +148,7 @@ private final class ScriptHandler: ChannelInboundHandler {
         let channel = context.channel
         connection =
             recorder.update { state in
-                state.channels[ObjectIdentifier(channel)] = channel
+                state.channels[ObjectIdentifier(channel)] = (channel, state.connections)
                 state.connections += 1
                 return state.connections - 1
             } ?? 0

@@ -57,6 +57,8 @@ private final class Site: Sendable {
     private struct State {
         var service: TestService?
         var mode = Mode.working
+        /// The connections on which a request gets no answer.
+        var hanging: Set<Int> = []
     }
 
     let users: [String: (password: String, groups: [String])] = [
@@ -93,9 +95,13 @@ private final class Site: Sendable {
         }
     }
 
-    /// The number of connections; the calls of a hanging service are its connections.
+    /// The number of connections that wait for an answer.
+    ///
+    /// Those that wait for the next login do not count, and are never closed by the service: a login that takes one just then
+    /// would end with another fault than that of the test.
     var openCalls: Int {
-        state.withLock { $0.service }.map { $0.connections - $0.closedConnections } ?? 0
+        let (service, hanging) = state.withLock { ($0.service, $0.hanging) }
+        return service.map { $0.openConnections.intersection(hanging).count } ?? 0
     }
 
     func stop() async throws {
@@ -110,18 +116,14 @@ private final class Site: Sendable {
             tls: .server(RemoteSetup.pki.identity("server")),
             port: port
         ) { [weak self] in self?.respond($0) ?? [.close] }
-        state.withLock { $0.service = service }
+        state.withLock { ($0.service, $0.hanging) = (service, []) }
     }
 
     func fault(_ name: String, _ mode: Mode, causes: [String], hangs: Bool = false) -> BackEndFault {
         BackEndFault(name, hangs: hangs, causes: causes) { [self] in
             state.withLock { $0.mode = mode }
-            // Connections that wait for the next login would count as open calls.
-            if hangs { state.withLock { $0.service }?.closeConnections() }
         } end: { [self] in
             state.withLock { $0.mode = .working }
-            // The connections of calls without an answer are of no use any more.
-            if hangs { state.withLock { $0.service }?.closeConnections() }
         }
     }
 
@@ -130,7 +132,9 @@ private final class Site: Sendable {
         case .working: break
         case .failing: return [empty("500 Internal Server Error")]
         case .talking: return [.send("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello")]
-        case .hanging: return []
+        case .hanging:
+            state.withLock { _ = $0.hanging.insert(request.connection) }
+            return []
         }
         let encoded = request.field("Authorization").map { String($0.dropFirst("Basic ".count)) } ?? ""
         let given = Base64.padded.decode(encoded).map { Array($0) } ?? []
