@@ -6,7 +6,8 @@ internal import Foundation
 ///
 /// It reads the cases from standard input, one per line, and writes the answers to standard output in the same order. The
 /// cases of `jaas` and `conf` are JSON objects; those of `pam` are lines of tables, and `pam-files` reads whole
-/// files in a text of `@case`. A line of `pam-folders` is a folder as /etc/pam.d.
+/// files in a text of `@case`. A line of `pam-folders` is a folder as /etc/pam.d, and one of `pam-runs` has a service and lists
+/// of codes.
 @main
 enum Conformance {
     /// The error of an input line that cannot be replayed.
@@ -31,6 +32,7 @@ enum Conformance {
             return Data("\(test.id)\t\(PAMReplay.answer(test).line)\n".utf8)
         },
         "pam-folders": { line in Data(try PAMFolder.answer(String(decoding: line, as: UTF8.self)).utf8) },
+        "pam-runs": { line in Data(PAMFolder.runs(String(decoding: line, as: UTF8.self)).utf8) },
         "pam-files": { text in
             let answers = PAMReplay.cases(Array(text)).map { "\($0.id)\t\(PAMReplay.answer($0).line)\n" }
             return Data(answers.joined().utf8)

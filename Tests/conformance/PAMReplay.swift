@@ -35,6 +35,8 @@ enum PAMReplay {
     }
 
     /// Returns what libpam would answer to `pam_authenticate` or, for the type `account`, to `pam_acct_mgmt`.
+    ///
+    /// A module is `%M%`, and returns the code in its arguments: `ret=` for `auth`, `acct=` for `account`.
     static func answer(_ test: Case, type: String = "auth") -> Answer {
         var resolver = PAMResolver { name throws(PAMResolver.UnreadableFile) in
             let file = name.hasPrefix("%D%/") ? String(name.dropFirst(4)) : name
@@ -53,30 +55,45 @@ enum PAMReplay {
                 }
             )
         }
-        let calls = CallList()
-        let modules = stack.entries.map { ReplayedModule($0, calls: calls) }
-        let login = LoginStack(name: "svc", zip(stack.entries, modules).map(entry), clock: SystemClock())
-        guard let username = try? Username("u"),
-            let report = login.loginNow(LoginRequest(realm: "replay", username: username))
-        else { return .refused(["the stack waits"]) }
-        let code = result(report, modules)
+        let modules = stack.entries.map { entry -> PAMModule? in
+            guard case .module(let module) = entry.kind else { return nil }
+            return module
+        }
+        let codes = modules.map { module -> PAMCode? in
+            guard let module, module.path == "%M%" else { return .moduleUnknown }
+            let text = (type == "account" ? module.value(of: "acct") : nil) ?? module.value(of: "ret") ?? "0"
+            return UInt8(text).map { PAMCode(rawValue: $0) } ?? PAMCode(name: text)
+        }
+        guard let (code, called) = run(stack, codes: codes) else { return .refused(["the stack waits"]) }
+        let calls = called.compactMap { modules[$0] }.filter { $0.path == "%M%" }
         let name = code == .authtokRecoverErr ? "authtok_recovery_err" : code.name
-        return .ran(result: "PAM_" + name.uppercased(), calls: calls.all)
-    }
-
-    private static func entry(_ entry: PAMStack.Entry, _ module: ReplayedModule?) -> LoginStack.Entry {
-        guard let module, let control = entry.control else { return .substack("substack", level: entry.level) }
-        return LoginStack.Entry(
-            module,
-            module.table(of: control),
-            control: control.text,
-            name: entry.place,
-            level: entry.level
+        return .ran(
+            result: "PAM_" + name.uppercased(),
+            calls: calls.map { Call(number: $0.value(of: "id") ?? "0", arguments: $0.arguments) }
         )
     }
 
+    /// Evaluates a stack whose entries return codes, with the tables that a server uses; nil for a code that PAM does not have.
+    ///
+    /// Returns the code for the decision, and the entries that were called.
+    static func run(_ stack: PAMStack, codes: [PAMCode?]) -> (code: PAMCode, called: [Int])? {
+        let calls = CallList()
+        let entries = stack.entries.indices.map { index -> LoginStack.Entry in
+            let entry = stack.entries[index]
+            guard let control = entry.control else { return .substack("substack", level: entry.level) }
+            let module = ReplayedModule(codes[index], index: index, calls: calls)
+            let table = module.table(of: control)
+            return LoginStack.Entry(module, table, control: control.text, name: entry.place, level: entry.level)
+        }
+        guard let username = try? Username("u"),
+            let report = LoginStack(name: "svc", entries, clock: SystemClock())
+                .loginNow(LoginRequest(realm: "replay", username: username), measuringDurations: false)
+        else { return nil }
+        return (result(report, codes: codes), calls.all)
+    }
+
     /// Returns the code for a decision; the engine reports an uncounted failure where libpam says PERM_DENIED.
-    private static func result(_ report: LoginReport, _ modules: [ReplayedModule?]) -> PAMCode {
+    private static func result(_ report: LoginReport, codes: [PAMCode?]) -> PAMCode {
         if report.identity != nil { return .success }
         let steps = report.steps.filter { $0.phase == .login }
         guard let state = steps.last?.state, state != .undecided else { return .permDenied }
@@ -85,64 +102,54 @@ enum PAMReplay {
         else { return state == .granting ? .ignore : .permDenied }
         // A jump behind the end of the stack has a failure of its own, and not that of the module.
         guard state == .refusing else {
-            return step.action == .ok || step.action == .done ? modules[index]?.code ?? .permDenied : .ignore
+            return step.action == .ok || step.action == .done ? codes[index] ?? .permDenied : .ignore
         }
-        guard step.outcome.failure == failure, let code = modules[index]?.code else { return .permDenied }
-        return code
+        return step.outcome.failure == failure ? codes[index] ?? .permDenied : .permDenied
     }
 }
 
-/// The modules that were called, in order.
-private final class CallList: Sendable {
-    private let calls = Mutex<[PAMReplay.Call]>([])
-
-    var all: [PAMReplay.Call] { calls.withLock { $0 } }
-
-    func append(_ call: PAMReplay.Call) { calls.withLock { $0.append(call) } }
+extension PAMModule {
+    fileprivate func value(of key: String) -> String? {
+        arguments.last { $0.hasPrefix(key + "=") }.map { String($0.dropFirst(key.count + 1)) }
+    }
 }
 
-/// A module that returns the code in its arguments.
-///
-/// It is `%M%`, with `ret=` for `auth` and `acct=` for `account`. The module `%N%` has no functions; others do not exist.
+/// The entries that were called, in order.
+private final class CallList: Sendable {
+    private let calls = Mutex<[Int]>([])
+
+    var all: [Int] { calls.withLock(\.self) }
+
+    func append(_ index: Int) { calls.withLock { $0.append(index) } }
+}
+
+/// A module that returns a code of PAM.
 private struct ReplayedModule: ImmediateLoginModule {
-    /// The code that the module returns; nil if PAM has none with its number.
-    let code: PAMCode?
-    private let call: PAMReplay.Call?
+    private let code: PAMCode?
+    private let outcome: Outcome
+    private let index: Int
     private let calls: CallList
 
-    /// Creates the module of an entry; nil for the beginning of a sub-stack.
-    init?(_ entry: PAMStack.Entry, calls: CallList) {
-        guard case .module(let module) = entry.kind else { return nil }
-        self.calls = calls
-        guard module.path == "%M%" else {
-            (code, call) = (.moduleUnknown, nil)
-            return
-        }
-        let value = { (key: String) in module.arguments.last { $0.hasPrefix(key + "=") }?.dropFirst(key.count + 1) }
-        let text = (entry.type == .account ? value("acct") : nil) ?? value("ret") ?? "0"
-        code = UInt8(text).map { PAMCode(rawValue: $0) } ?? PAMCode(name: text)
-        call = PAMReplay.Call(number: String(value("id") ?? "0"), arguments: module.arguments)
+    init(_ code: PAMCode?, index: Int, calls: CallList) {
+        (self.code, self.index, self.calls) = (code, index, calls)
+        outcome = Outcome.all.first { PAMCode($0) == code } ?? .failure(.internalError)
     }
 
     init(realm: any Realm, options: ModuleOptions) throws(BadModule) { throw BadModule("can be created only in code") }
 
-    /// Returns the table in which all failures have the action of this module's code, because the engine has fewer codes.
+    /// Returns the table of a server, in which a code that no outcome stands for takes the place of its outcome.
+    ///
+    /// libpam counts a code that it does not define as a failure for every control.
     func table(of control: PAMControl) -> ActionTable {
-        // libpam counts a code that PAM does not define as a failure for every control.
-        guard let code else { return ActionTable(success: .bad, failure: .bad) }
-        return ActionTable(success: control[.success], ignored: control[.ignore], failure: control[code])
+        var table = control.table
+        if PAMCode(outcome) != code { table[outcome] = code.map { control[$0] } ?? .bad }
+        return table
     }
 
     func authenticateUser(_ attempt: LoginAttempt) throws(LoginFault) -> Verdict {
-        if let call { calls.append(call) }
-        switch code {
-        case .success: return attempt.commit(groups: [])
-        case .ignore: return .ignored
-        case nil: return .failed(.permissionDenied)
-        case .some(let code):
-            let kind = LoginFailure.allCases.first { PAMCode(.failure($0)) == code }
-            return .failed(kind ?? .internalError)
-        }
+        calls.append(index)
+        if let failure = outcome.failure { return .failed(failure) }
+        return outcome == .success ? attempt.commit(groups: []) : .ignored
     }
 }
 
