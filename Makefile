@@ -28,7 +28,7 @@ STATE_FOLDER = /var/lib/gatehouse
 RELEASE_BUILD = .build-release
 RELEASE_PROGRAMS = $(or $(PROGRAMS),$(RELEASE_BUILD)/release)
 
-.PHONY: help help-all swift serve check test steady proofs test-grpc test-proxies test-browser test-openapi bench-forward-auth interop fuzz soak lint format bench bench-http bench-realms bench-growth bench-prove test-growth examples docs docs-check readme smoke scanners stalls flood outages timing durability release install uninstall manual package test-package test-container package-deps deps test-deps proxy-deps browser-deps openapi-deps clean
+.PHONY: help help-all swift serve check test steady proofs test-grpc test-proxies test-browser test-openapi test-pam bench-forward-auth interop fuzz soak lint format bench bench-http bench-realms bench-growth bench-prove test-growth examples docs docs-check readme smoke scanners stalls flood outages timing durability release install uninstall manual package test-package test-container package-deps deps test-deps proxy-deps browser-deps openapi-deps clean
 
 help:
 	@echo "make serve       build, and serve https://localhost:8443/welcome with $(CONFIG)"
@@ -47,6 +47,7 @@ help-all: help
 	@echo "make steady             run all tests RUNS times, every second time beside a busy program, and list those that ever failed"
 	@echo "make proofs             compare proofs with the enumeration of all answers, for PROOFS stacks, a tenth as many configurations, and planted changes"
 	@echo "make interop            check that Gatehouse verifies password hashes of other programs, and the other way round"
+	@echo "make test-pam           compare the language of pam.d files with the libpam of this machine, for recorded and MUTATIONS generated files"
 	@echo "make fuzz               fuzz all parsers, or PARSER, with libFuzzer, for SECONDS each"
 	@echo "make soak               put SOAK connections through the TLS layer under the address and leak sanitizers"
 	@echo "make bench              measure the engine and the parser, and those of the JDK if java is installed"
@@ -108,6 +109,13 @@ test-grpc: deps
 
 interop: deps
 	Tests/Interop/passwords.sh
+
+# FOLDERS has further folders as /etc/pam.d, such as those of Tests/Interop/pam-services.py.
+MUTATIONS ?= 20000
+test-pam: deps test-deps
+	$(SWIFT_BUILD) --product conformance
+	Tests/Interop/pam-compare.py "$$($(SWIFT_BUILD) --show-bin-path)/conformance" --mutations $(MUTATIONS) \
+		--cases Tests/ConformanceTests/Cases/pam/parser-cases.txt $(FOLDERS)
 
 # PARSER names some of the parsers in Tests/fuzz; UPDATE=1 writes new inputs into the corpus; with SEED, a run can be repeated.
 SECONDS ?= 60
