@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Dispatch
+
 /// The reason why a file is not read.
 package enum UnreadableFile: Error, Sendable, Hashable {
     case system(SystemError)
@@ -90,5 +92,15 @@ extension OpenFile {
         let bytes = try SystemError.mapping(self.bytes(atMost: limit + 1), to: UnreadableFile.system)
         guard bytes.count <= limit else { throw .tooLong(limit: limit) }
         return bytes
+    }
+}
+
+extension DispatchQueue {
+    /// Runs work that may block, such as a read from a file system that stalls, on the thread of the queue, and returns its
+    /// result; no thread that runs tasks waits for it.
+    package func run<Result: Sendable>(_ work: @escaping @Sendable () -> Result) async -> Result {
+        await withCheckedContinuation { continuation in
+            async { continuation.resume(returning: work()) }
+        }
     }
 }

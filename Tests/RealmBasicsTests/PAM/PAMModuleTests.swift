@@ -159,6 +159,22 @@ import Testing
         #expect(try await outcome(module("pam_listfile", missing + ["onerr=succeed"])) == .success)
     }
 
+    @Test func `a file that others may write, that is gone or that became a FIFO refuses the login`() async throws {
+        let file = try File("*;*;x;!Al0000-2400\n")
+        defer { file.remove() }
+        let list = ["item=user", "sense=deny", "onerr=fail", "file=\(file.path)"]
+        let modules = [
+            try module("pam_listfile", list), try module("pam_time", ["conffile=\(file.path)"], type: "account"),
+        ]
+        for module in modules { #expect(try await outcome(module) == .success) }
+        try file.setMode(0o646)
+        for module in modules { #expect(try await outcome(module) == .failure(.internalError)) }
+        file.remove()
+        for module in modules { #expect(try await outcome(module) == .failure(.internalError)) }
+        #expect(unsafe mkfifo(file.path, 0o600) == 0)
+        for module in modules { #expect(try await outcome(module) == .failure(.internalError)) }
+    }
+
     @Test(
         arguments: [
             "sense=deny file=/x onerr=fail", "item=user file=/x onerr=fail", "item=user sense=deny onerr=fail",
@@ -243,9 +259,9 @@ import Testing
             ("*;*;ann;Mo0800-0900|Mo1000-1100", 1, 1030, true),
         ]
     )
-    func `times of pam_time are of the days and minutes`(_ line: String, day: Int, minute: Int, allows: Bool) throws {
+    func `times of pam_time are of the days and minutes`(_ line: String, day: Int, time: Int, allows: Bool) throws {
         let rules = try PAMTimeRules(line)
-        #expect(rules.allow(service: "https", user: "ann", at: .init(day: day, minute: minute)) == allows)
+        #expect(rules.allow(service: "https", user: "ann", at: .init(day: day, time: time)) == allows)
     }
 
     @Test(arguments: [

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Dispatch
 internal import Files
 internal import Glibc
 package import RealmKit
@@ -102,6 +103,7 @@ private struct PAMNologin: LoginModule {
 
     private let files: [String]
     private let succeeds: Bool
+    private let reader = DispatchQueue(label: "pam_nologin: reader")
 
     init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
         let values = try PAMArguments(options).values(["file"], flags: ["successok"])
@@ -111,9 +113,11 @@ private struct PAMNologin: LoginModule {
     }
 
     func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
-        for file in files {
-            if unsafe access(file, F_OK) == 0 { return .failed(.wrongCredentials) }
-            let error = SystemError.last
+        let errors = await reader.run { [files] in
+            files.map { unsafe access($0, F_OK) == 0 ? nil : SystemError.last }
+        }
+        for (file, error) in zip(files, errors) {
+            guard let error else { return .failed(.wrongCredentials) }
             guard [ENOENT, ENOTDIR].contains(error.number) else {
                 throw .internalError("pam_nologin: \(file): \(error)")
             }
@@ -133,6 +137,7 @@ private struct PAMListfile: LoginModule {
     private let file: String
     private let allows: Bool
     private let succeedsOnError: Bool
+    private let reader = DispatchQueue(label: "pam_listfile: reader")
 
     init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
         let values = try PAMArguments(options).values(["item", "sense", "file", "onerr"], flags: ["quiet"])
@@ -175,12 +180,11 @@ private struct PAMListfile: LoginModule {
             }
         }
         guard !names.isEmpty || item == "group" else { throw FileFault("the client has no address") }
-        let content: [UInt8]
-        do throws(UnreadableFile) {
-            content = try FileContents(file, as: .users, limit: Self.maximumSize, mayGrow: true).bytes
-        } catch {
-            throw FileFault(file, unreadable: error)
-        }
+        let content = try await reader.run { [file] in
+            Result { () throws(UnreadableFile) in
+                try FileContents(file, as: .users, limit: Self.maximumSize, mayGrow: true).bytes
+            }
+        }.mapError { FileFault(file, unreadable: $0) }.get()
         return content.split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }).contains {
             line in
             names.contains { $0.utf8.elementsEqual(line) }

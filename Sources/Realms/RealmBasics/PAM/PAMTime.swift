@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Dispatch
 internal import Files
 internal import Glibc
 internal import RealmKit
@@ -14,6 +15,7 @@ struct PAMTime: LoginModule {
     private let path: String
     private let service: String
     private let now: @Sendable () -> PAMTimeRules.Moment
+    private let reader = DispatchQueue(label: "pam_time: reader")
 
     init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
         let arguments = try PAMArguments(options)
@@ -26,7 +28,7 @@ struct PAMTime: LoginModule {
             var local = unsafe tm()
             unsafe localtime_r(&seconds, &local)
             let (day, hour, minute) = unsafe (Int(local.tm_wday), Int(local.tm_hour), Int(local.tm_min))
-            return PAMTimeRules.Moment(day: day, minute: hour * 100 + minute)
+            return PAMTimeRules.Moment(day: day, time: hour * 100 + minute)
         }
     }
 
@@ -40,12 +42,9 @@ struct PAMTime: LoginModule {
     }
 
     private func rules() throws(FileFault) -> PAMTimeRules {
-        let bytes: [UInt8]
-        do throws(UnreadableFile) {
-            bytes = try FileContents(path, as: .users, limit: 1 << 20, mayGrow: true).bytes
-        } catch {
-            throw FileFault(path, unreadable: error)
-        }
+        let bytes = try Result { () throws(UnreadableFile) in
+            try FileContents(path, as: .users, limit: 1 << 20, mayGrow: true).bytes
+        }.mapError { FileFault(path, unreadable: $0) }.get()
         do throws(PAMTimeRules.BadLine) {
             return try PAMTimeRules(String(decoding: bytes, as: UTF8.self))
         } catch {
@@ -54,7 +53,7 @@ struct PAMTime: LoginModule {
     }
 
     func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
-        let rules = try Result { () throws(FileFault) in try self.rules() }
+        let rules = try await reader.run { Result { () throws(FileFault) in try self.rules() } }
             .mapError { LoginFault.internalError("pam_time: \($0)") }.get()
         return rules.allow(service: service, user: attempt.establishedName.text, at: now())
             ? attempt.commit(only: []) : .failed(.permissionDenied)
@@ -62,11 +61,11 @@ struct PAMTime: LoginModule {
 }
 
 /// The lines of a time.conf.
-struct PAMTimeRules {
-    /// A local time: the day of the week from 0 for Sunday, and hours times 100 plus minutes.
+struct PAMTimeRules: Sendable {
+    /// A local time: the day of the week from 0 for Sunday, and the time as the file has it, such as 1730.
     struct Moment: Sendable {
         let day: Int
-        let minute: Int
+        let time: Int
     }
 
     struct BadLine: Error {
@@ -75,7 +74,7 @@ struct PAMTimeRules {
     }
 
     /// Terms with `!`, joined by `&` and `|` from the left to the right.
-    private struct List<Term> {
+    private struct List<Term: Sendable>: Sendable {
         var terms: [(joinedByOr: Bool, isNegated: Bool, term: Term)] = []
 
         func holds(_ test: (Term) -> Bool) -> Bool {
@@ -86,17 +85,17 @@ struct PAMTimeRules {
         }
     }
 
-    private struct Times {
+    private struct Times: Sendable {
         let days: Set<Int>
         let start: Int
         let end: Int
 
         func contain(_ moment: Moment) -> Bool {
             let isDay = days.contains(moment.day)
-            guard start >= end else { return isDay && start..<end ~= moment.minute }
+            guard start >= end else { return isDay && start..<end ~= moment.time }
             // The time goes on after midnight.
             let isDayAfter = days.contains((moment.day + 6) % 7)
-            return isDay && moment.minute >= start || isDayAfter && moment.minute <= end
+            return isDay && moment.time >= start || isDayAfter && moment.time <= end
         }
     }
 
@@ -133,7 +132,7 @@ struct PAMTimeRules {
         )
     }
 
-    private static func list<Term>(
+    private static func list<Term: Sendable>(
         _ text: String,
         _ term: (String) throws(BadTerm) -> Term
     ) throws(BadTerm) -> List<Term> {
@@ -176,13 +175,13 @@ struct PAMTimeRules {
             rest = rest.dropFirst(2)
         }
         let parts = rest.split(separator: "-", omittingEmptySubsequences: false)
-        let minutes = parts.compactMap { part in
+        let ends = parts.compactMap { part in
             part.utf8.count == 4 && part.utf8.allSatisfy { 0x30...0x39 ~= $0 } ? Int(part) : nil
         }
-        guard parts.count == 2, minutes.count == 2, rest.count < word.count,
-            minutes.allSatisfy({ $0 <= 2400 && $0 % 100 < 60 })
+        guard parts.count == 2, ends.count == 2, rest.count < word.count,
+            ends.allSatisfy({ $0 <= 2400 && $0 % 100 < 60 })
         else { throw bad }
-        return Times(days: days, start: minutes[0], end: minutes[1])
+        return Times(days: days, start: ends[0], end: ends[1])
     }
 
     /// Returns whether all lines for the service and the user contain the moment.

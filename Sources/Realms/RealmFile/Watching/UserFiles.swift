@@ -148,11 +148,3 @@ final class UserFiles: Sendable {
         return .some(tables.new.changes(since: tables.old, rehashed: tables.rehashed))
     }
 }
-
-extension DispatchQueue {
-    func run<Result: Sendable>(_ work: @escaping @Sendable () -> Result) async -> Result {
-        await withCheckedContinuation { continuation in
-            async { continuation.resume(returning: work()) }
-        }
-    }
-}

@@ -41,12 +41,7 @@ final class MappingFile: Sendable {
     func current() async -> CertificateMapping {
         let stamp = FileStamp(of: path)
         guard state.withLock({ $0.stamp != stamp }) else { return state.withLock { $0.mapping } }
-        await withCheckedContinuation { continuation in
-            reader.async {
-                self.reload()
-                continuation.resume()
-            }
-        }
+        await reader.run { self.reload() }
         return state.withLock { $0.mapping }
     }
 
