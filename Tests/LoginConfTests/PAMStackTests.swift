@@ -6,10 +6,10 @@ import Testing
 
 /// Tests how stacks are made of the files of a folder.
 @Suite struct PAMStackTests {
-    private typealias Fault = PAMResolver.UnreadableFile
+    private typealias Fault = Expansion.UnreadableFile
 
     private func resolver(_ files: [String: String]) -> PAMResolver {
-        PAMResolver { name throws(PAMResolver.UnreadableFile) in
+        PAMResolver { name throws(Expansion.UnreadableFile) in
             guard let text = files[name] else { throw Fault("there is no such file", isMissing: true) }
             guard text != "FOLDER" else { throw Fault("it is a directory") }
             return SourceText(name: "pam.d/\(name)", text, names: PAMFile.names)
@@ -28,9 +28,9 @@ import Testing
 
     private func shown(_ stack: PAMStack) -> [String] {
         stack.entries.map { entry in
-            switch entry.kind {
-            case .module(let module): "\(entry.level) \(entry.control?.text ?? "") \(module.name) \(entry.place)"
-            case .substack(let name): "\(entry.level) substack \(name) \(entry.place)"
+            switch entry.line.target {
+            case .module(let module, let control): "\(entry.level) \(control.text) \(module.name) \(entry.place)"
+            case .substack(let name), .include(let name): "\(entry.level) substack \(name) \(entry.place)"
             }
         }
     }
@@ -56,7 +56,7 @@ import Testing
                 "0 sufficient pam_b pam.d/inc:1:17",
             ]
         )
-        #expect(stack.entries.map(\.isSilent) == [false, false, false, true, false, false, false])
+        #expect(stack.entries.map(\.line.isSilent) == [false, false, false, true, false, false, false])
         #expect(stack.files == ["pam.d/svc", "pam.d/inc", "pam.d/sub"])
     }
 

@@ -32,7 +32,7 @@ struct MemoryFolder: Sendable {
         var source = ConfigurationFiles(
             read: { path in
                 guard let bytes = files[path] else {
-                    return .failure(Expansion.UnreadableFile("No such file or directory"))
+                    return .failure(Expansion.UnreadableFile("No such file or directory", isMissing: true))
                 }
                 return .success(bytes)
             },

@@ -102,7 +102,15 @@ import Testing
         ("auth include nope\n" + account, "etc/pam.d/app:1:14: error: `nope` cannot be read: No such file"),
         ("auth include app\n" + account, "etc/pam.d/app:1:14: error: the files include each other without end"),
         ("auth required pam_time.so\n" + account, "etc/pam.d/app:1:15: error: pam_time for realm r: "),
-        ("auth required PermitLoginModule x=1\n" + account, "etc/pam.d/app:1:15: error: PermitLoginModule has no op"),
+        ("auth required PermitLoginModule x=1\n" + account, "etc/pam.d/app:1:33: error: PermitLoginModule has no such"),
+        (
+            "auth required ScriptedLoginModule deadline=0s\n" + account,
+            "etc/pam.d/app:1:44: error: deadline must be longer than 0"
+        ),
+        (
+            "auth required ScriptedLoginModule [groups=a b] deadline=soon\n" + account,
+            "etc/pam.d/app:1:57: error: deadline is a time such as 250ms, 30s, 5m, 12h or 7d, not soon"
+        ),
         ("auth required pam_faillock.so preauth\n" + account, "etc/pam.d/app:1:15: warning: pam_faillock has no eff"),
     ]
 
@@ -124,36 +132,92 @@ import Testing
         )
     }
 
-    @Test(
-        arguments: [
-            ("folder", "it is a directory"), ("fifo", "it is not a regular file"),
-            ("writable", "every user of this machine may write to it"), ("loop", "include each other without end"),
-        ]
-    )
-    func `a folder, a FIFO, a file that anybody may write, and a loop have one clear message`(
-        kind: String,
-        message: String
-    ) throws {
+    static let files: [(String, String)] = [
+        ("folder", "app cannot be read: it is a directory"), ("fifo", "app cannot be read: it is not a regular file"),
+        ("writable", "app: every user of this machine may write to it"),
+        ("included folder", "`inc` cannot be read: it is a directory"),
+        ("included fifo", "`inc` cannot be read: it is not a regular file"),
+        ("included writable", "inc: every user of this machine may write to it"),
+        ("missing", "app cannot be read: No such file or directory"),
+        ("included missing", "`inc` cannot be read: No such file or directory"),
+        ("loop", "include each other without end"), ("included loop", "include each other without end"),
+    ]
+    /// Only root can give a file to another user.
+    static let filesOfOthers = [
+        ("owner", "app: belongs to another user, who could write to it"),
+        ("included owner", "inc: belongs to another user, who could write to it"),
+    ]
+
+    @Test(arguments: geteuid() == 0 ? files + filesOfOthers : files)
+    func `a file that is no text of this user, and a loop, have one clear message`(kind: String, message: String) throws
+    {
         let folder = FileManager.default.temporaryDirectory.appending(path: "pam-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let (file, conf) = (folder.appending(path: "app").path, folder.appending(path: "realms.conf").path)
-        let text = "login c { pam-file app; }\nrealm r { class StackRealm; jaas-context c; }\n"
-        try Data(text.utf8).write(to: URL(fileURLWithPath: conf))
-        switch kind {
-        case "folder": try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: true)
-        case "fifo": #expect(unsafe mkfifo(file, 0o600) == 0)
-        default:
-            let included = kind == "loop" ? "auth include app\n" : ""
-            try Data((included + "auth required pam_permit.so\n" + Self.account).utf8)
-                .write(to: URL(fileURLWithPath: file))
-            let mode = kind == "writable" ? 0o646 : 0o600
-            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
+        let conf = folder.appending(path: "realms.conf").path
+        let write = { (name: String, text: String) in
+            try Data(text.utf8).write(to: folder.appending(path: name))
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o600],
+                ofItemAtPath: folder.appending(path: name).path
+            )
         }
-        let loader = ConfigurationLoader(builtInRealms, files: .system, clock: ManualClock())
-        let errors = #expect(throws: ConfigurationErrors.self) { try loader.load(conf) }
-        let found = errors?.diagnostics.filter { $0.severity == .error }.map(\.message) ?? []
-        #expect(found.count == 1 && found[0].contains(message), "\(found)")
+        try write("realms.conf", "login c { pam-file app; }\nrealm r { class StackRealm; jaas-context c; }\n")
+        let (isIncluded, what) = (kind.hasPrefix("included "), String(kind.split(separator: " ").last ?? ""))
+        try write("app", (isIncluded ? "@include inc\n" : "auth required pam_permit.so\n") + Self.account)
+        try write("inc", "auth required pam_permit.so\n" + (kind == "included loop" ? "auth include app\n" : ""))
+        let path = folder.appending(path: isIncluded ? "inc" : "app").path
+        if ["folder", "fifo", "missing"].contains(what) { try FileManager.default.removeItem(atPath: path) }
+        switch what {
+        case "folder": try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        case "fifo": #expect(unsafe mkfifo(path, 0o600) == 0)
+        case "writable": try FileManager.default.setAttributes([.posixPermissions: 0o646], ofItemAtPath: path)
+        case "owner": #expect(unsafe chown(path, 12345, 0) == 0)
+        case "loop" where !isIncluded: try write("app", "auth include app\n" + Self.account)
+        default: break
+        }
+        var found: [Diagnostic] = []
+        do throws(ConfigurationErrors) {
+            found = try ConfigurationLoader(builtInRealms, files: .system, clock: ManualClock()).load(conf).warnings
+            #expect(what == "owner")
+        } catch {
+            found = error.diagnostics.filter { $0.severity == .error }
+            #expect(found.count == 1, "\(found)")
+        }
+        #expect(found.count { $0.message.hasSuffix(message) } == 1, "\(found)")
+    }
+
+    @Test func `a line has the deadline of its module`() async throws {
+        let files = folder("auth required ScriptedLoginModule login=never deadline=5s\n" + Self.account)
+        let clock = ManualClock()
+        let configuration = try files.load(clock: clock)
+        let request = LoginRequest(realm: "r", username: try Username("ann"))
+        let task = Task { try await configuration.authenticator.login(request, asking: PreparedConversation.silent) }
+        await clock.untilAsleep()
+        clock.advance(by: .seconds(5))
+        let report = try await task.value
+        #expect(report.steps[0].fault?.log == "the module did not answer within 5.0 seconds")
+    }
+
+    @Test func `secrets of a line are in other files`() async throws {
+        var files = folder("auth required VaultLoginModule token=${file:token} depth=${env:DEPTH}\n" + Self.account)
+        files.files["etc/realms.conf"] = Array(
+            "login c { pam-file pam.d/app; }\nrealm r { class VaultRealm; key k; jaas-context c; }".utf8
+        )
+        files.files["etc/token"] = Array("sesame\n".utf8)
+        files.environment["DEPTH"] = "3"
+        files.readableByOthers = ["etc/pam.d/app"]
+        #expect(files.diagnostics().isEmpty)
+        #expect(try await login(files).identity?.groups.sorted() == ["depth 3", "token 6"])
+        files.readableByOthers = ["etc/token"]
+        #expect(files.diagnostics().count { $0.contains("all users of this machine can read etc/token") } == 1)
+        files.files["etc/pam.d/app"] = Array(("auth required VaultLoginModule token=sesame\n" + Self.account).utf8)
+        files.readableByOthers = ["etc/pam.d/app"]
+        let warnings = files.diagnostics()
+        #expect(
+            warnings.count == 1 && warnings[0].contains("all users of this machine can read this file"),
+            "\(warnings)"
+        )
     }
 
     @Test func `names of PAM are no modules of login blocks`() {

@@ -6,11 +6,11 @@ internal import LoginConf
 /// Reads services of folders with files of PAM, for the scripts in `Tests/Interop`.
 enum PAMFolder {
     private static func resolver(_ folder: String) -> PAMResolver {
-        PAMResolver { name throws(PAMResolver.UnreadableFile) in
+        PAMResolver { name throws(Expansion.UnreadableFile) in
             let path = name.hasPrefix("/") ? name : "\(folder)/\(name)"
             guard let content = FileManager.default.contents(atPath: path) else {
                 let isMissing = !FileManager.default.fileExists(atPath: path)
-                throw PAMResolver.UnreadableFile(isMissing ? "no such file" : "unreadable", isMissing: isMissing)
+                throw Expansion.UnreadableFile(isMissing ? "no such file" : "unreadable", isMissing: isMissing)
             }
             return SourceText(name: path, bytes: Array(content), names: PAMFile.names)
         }
@@ -56,7 +56,7 @@ enum PAMFolder {
     /// Evaluates a stack whose modules return the codes of a list, in the order of their calls; the last one is repeated.
     private static func run(_ stack: PAMStack, list: [UInt8]) -> (PAMCode, [PAMModule]) {
         let modules = stack.entries.map { entry -> PAMModule? in
-            guard case .module(let module) = entry.kind else { return nil }
+            guard case .module(let module, _) = entry.line.target else { return nil }
             let isMissing = ["pam_missing", "nonexistent/", "%N%"].contains(where: module.path.contains)
             return isMissing ? nil : module
         }

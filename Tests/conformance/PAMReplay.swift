@@ -38,10 +38,10 @@ enum PAMReplay {
     ///
     /// A module is `%M%`, and returns the code in its arguments: `ret=` for `auth`, `acct=` for `account`.
     static func answer(_ test: Case, type: String = "auth") -> Answer {
-        var resolver = PAMResolver { name throws(PAMResolver.UnreadableFile) in
+        var resolver = PAMResolver { name throws(Expansion.UnreadableFile) in
             let file = name.hasPrefix("%D%/") ? String(name.dropFirst(4)) : name
             guard let bytes = test.files[file] else {
-                throw PAMResolver.UnreadableFile("no such file", isMissing: true)
+                throw Expansion.UnreadableFile("no such file", isMissing: true)
             }
             return SourceText(name: file, bytes: bytes, names: PAMFile.names)
         }
@@ -56,7 +56,7 @@ enum PAMReplay {
             )
         }
         let modules = stack.entries.map { entry -> PAMModule? in
-            guard case .module(let module) = entry.kind else { return nil }
+            guard case .module(let module, _) = entry.line.target else { return nil }
             return module
         }
         let codes = modules.map { module -> PAMCode? in
@@ -80,7 +80,9 @@ enum PAMReplay {
         let calls = CallList()
         let entries = stack.entries.indices.map { index -> LoginStack.Entry in
             let entry = stack.entries[index]
-            guard let control = entry.control else { return .substack("substack", level: entry.level) }
+            guard case .module(_, let control) = entry.line.target else {
+                return .substack("substack", level: entry.level)
+            }
             let module = ReplayedModule(codes[index], index: index, calls: calls)
             let table = module.table(of: control)
             return LoginStack.Entry(module, table, control: control.text, name: entry.place, level: entry.level)

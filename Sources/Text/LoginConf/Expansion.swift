@@ -10,9 +10,11 @@ public struct Expansion: Sendable {
     public struct UnreadableFile: Error, Sendable, Hashable {
         /// The reason; messages show it after the name of the file.
         public let reason: String
+        /// True if there is no such file.
+        public let isMissing: Bool
 
         /// Creates an error with a reason such as "permission denied".
-        public init(_ reason: String) { self.reason = reason }
+        public init(_ reason: String, isMissing: Bool = false) { (self.reason, self.isMissing) = (reason, isMissing) }
     }
 
     /// Returns the value of a property; nil if it is not defined.

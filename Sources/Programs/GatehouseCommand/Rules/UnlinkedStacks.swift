@@ -9,7 +9,7 @@ internal import RealmKit
 enum UnlinkedStacks {
     /// Returns the `auth` and `account` stacks of services of a pam.d folder.
     static func services(_ names: [String], in folder: String) throws -> [StackModel] {
-        var resolver = PAMResolver { (name) throws(PAMResolver.UnreadableFile) in
+        var resolver = PAMResolver { (name) throws(Expansion.UnreadableFile) in
             try ConfigurationFiles.system.pamFile(name.hasPrefix("/") ? name : "\(folder)/\(name)")
         }
         var known: Set<String> = []
@@ -29,7 +29,7 @@ enum UnlinkedStacks {
             return StackModel.Answer(name: code.name, outcome: outcome)
         }
         let entries = stack.entries.map { entry -> StackModel.Entry in
-            guard case .module(let module) = entry.kind, let control = entry.control else {
+            guard case .module(let module, let control) = entry.line.target else {
                 return StackModel.Entry(
                     name: "substack",
                     control: "",

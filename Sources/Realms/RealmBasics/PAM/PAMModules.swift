@@ -40,45 +40,6 @@ package enum PAMModules {
     }
 }
 
-/// The arguments of a module of PAM, and the type of its line.
-struct PAMArguments {
-    static let name = "arguments"
-    static let options: PropertySchema = [
-        Property(name, .list, default: ""), .string("type", default: "auth"), .string("service", default: ""),
-    ]
-
-    let list: [String]
-    let isAccount: Bool
-    /// The service of the file.
-    let service: String
-
-    init(_ options: ModuleOptions) throws(BadModule) {
-        list = try options.list(Self.name)
-        isAccount = try options.string("type") == "account"
-        service = try options.string("service")
-    }
-
-    /// Returns the values of arguments `name=value`; throws for other arguments, but for the named ones.
-    func values(_ names: Set<String>, flags: Set<String> = []) throws(BadModule) -> [String: String] {
-        var values: [String: String] = [:]
-        for argument in list {
-            let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            if parts.count == 1, flags.contains(argument) {
-                values[argument] = ""
-            } else if parts.count == 2, names.contains(parts[0]) {
-                values[parts[0]] = parts[1]
-            } else {
-                throw Self.unknown(argument)
-            }
-        }
-        return values
-    }
-
-    static func unknown(_ argument: String) -> BadModule {
-        BadModule("does not know the argument \(argument) here")
-    }
-}
-
 /// A module that always has the same outcome, and establishes no user.
 private struct PAMFixedModule: ConstantLoginModule {
     let name: String

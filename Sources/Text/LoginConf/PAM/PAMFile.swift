@@ -79,6 +79,8 @@ public struct PAMLine: Sendable, Hashable {
     public let controlRange: SourceRange
     /// The place of the module, or of the name of a file.
     public let targetRange: SourceRange
+    /// The places of the arguments of a module, without their brackets.
+    let argumentRanges: [SourceRange]
 
     /// The line as libpam reads it, in one line and without comments.
     public var text: String {
@@ -88,6 +90,26 @@ public struct PAMLine: Sendable, Hashable {
         case .include(let name): return "\(start)\(type == nil ? "" : " ")include \(PAMModule.word(name))"
         case .substack(let name): return "\(start) substack \(PAMModule.word(name))"
         }
+    }
+}
+
+extension PAMLine {
+    /// The module as that of a `login` block: each argument `name=value` is an option, and `name` is `name=true`.
+    ///
+    /// It is nil for other lines. Its flag has no meaning.
+    public var moduleEntry: ModuleEntry? {
+        guard case .module(let module, _) = target else { return nil }
+        let options = zip(module.arguments, argumentRanges).map { argument, range in
+            let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let end = min(range.start + parts[0].utf8.count, range.end)
+            return ModuleOption(
+                key: parts[0],
+                keyRange: SourceRange(range.start, end),
+                value: parts.count > 1 ? parts[1] : "true",
+                valueRange: SourceRange(min(end + 1, range.end), range.end)
+            )
+        }
+        return ModuleEntry(className: module.className, classRange: targetRange, flag: .required, options: options)
     }
 }
 
@@ -106,6 +128,12 @@ public struct PAMModule: Sendable, Hashable {
         guard let name = name.map({ String(Substring($0)) }), !name.isEmpty, name != "?" else { return nil }
         (self.path, self.name, self.arguments) = (path, name, arguments)
     }
+
+    /// True for a name of PAM, such as `pam_unix`, and false for a class of Gatehouse.
+    public var isOfPAM: Bool { name.hasPrefix("pam_") }
+
+    /// The name of PAM, or the class of Gatehouse.
+    var className: String { isOfPAM ? name : path }
 
     /// The module and its arguments as a pam.d file has them.
     public var text: String { ([path] + arguments).map(Self.word).joined(separator: " ") }
@@ -177,7 +205,7 @@ private struct PAMParser {
         guard let module = PAMModule(path: path.string, arguments: tokens.map(\.string)) else {
             throw PAMSyntaxError("this names no module", at: path.range, hint: "as in pam_unix.so")
         }
-        return line(service, type, isSilent, .module(module, table), control: control, target: path)
+        return line(service, type, isSilent, .module(module, table), control: control, target: path, arguments: tokens)
     }
 
     private func line(
@@ -186,7 +214,8 @@ private struct PAMParser {
         _ isSilent: Bool,
         _ target: PAMLine.Target,
         control: PAMToken,
-        target token: PAMToken
+        target token: PAMToken,
+        arguments: ArraySlice<PAMToken> = []
     ) -> PAMLine {
         PAMLine(
             service: service.map { String(decoding: $0.bytes.map(\.lowercased), as: UTF8.self) },
@@ -194,7 +223,8 @@ private struct PAMParser {
             isSilent: isSilent,
             target: target,
             controlRange: control.range,
-            targetRange: token.range
+            targetRange: token.range,
+            argumentRanges: arguments.map { $0.range(of: $0.bytes.indices) }
         )
     }
 

@@ -2,35 +2,17 @@
 
 /// The lines of one service for one type, with those of all included files, in the order in which libpam reaches them.
 public struct PAMStack: Sendable {
-    /// An entry of a stack.
+    /// An entry of a stack: a module, or the beginning of a sub-stack, whose entries follow, one level deeper.
     public struct Entry: Sendable {
-        /// The part of an entry that decides what it does.
-        public enum Kind: Sendable, Hashable {
-            /// A module.
-            case module(PAMModule)
-            /// The beginning of a sub-stack with the name of its file; its entries follow, one level deeper.
-            case substack(String)
-        }
-
-        /// The type, which is that of the stack.
-        public let type: PAMType
+        /// The line, which is no `include`.
+        public let line: PAMLine
         /// The depth of the sub-stack that contains the entry; 0 for the stack itself.
         public let level: Int
-        /// A module, or the beginning of a sub-stack.
-        public let kind: Kind
-        /// The control; nil for the beginning of a sub-stack.
-        public let control: PAMControl?
-        /// True if a `-` is before the type.
-        public let isSilent: Bool
-        /// The file of the entry.
+        /// The file of the line.
         public let text: SourceText
-        /// The place of the module, or of the name of the file.
-        public let range: SourceRange
-        /// The place of the control.
-        public let controlRange: SourceRange
 
         /// The name of the file, the line and the column, such as `/etc/pam.d/sshd:3:17`.
-        public var place: String { text.place(of: range) }
+        public var place: String { text.place(of: line.targetRange) }
     }
 
     /// The service.
@@ -49,20 +31,9 @@ public struct PAMStack: Sendable {
 ///
 /// It opens no file itself. Each file is parsed once.
 public struct PAMResolver {
-    /// The reason why a file cannot be read.
-    public struct UnreadableFile: Error, Sendable, Hashable {
-        /// The reason, such as `it is a directory`.
-        public let reason: String
-        /// True if there is no such file.
-        public let isMissing: Bool
-
-        /// Creates a reason.
-        public init(_ reason: String, isMissing: Bool = false) { (self.reason, self.isMissing) = (reason, isMissing) }
-    }
-
     /// Returns the text of a service or of an included file, by the name in the including line; the text has the path as its
     /// name, and ``PAMFile/names``.
-    public typealias Reader = (_ name: String) throws(UnreadableFile) -> SourceText
+    public typealias Reader = (_ name: String) throws(Expansion.UnreadableFile) -> SourceText
 
     /// The number of files that may be nested, as in libpam.
     public static let maximumDepth = 16
@@ -73,7 +44,7 @@ public struct PAMResolver {
     /// The text of a pam.conf, whose services are used instead of files.
     private let conf: SourceText?
     private var parsedConf: Parsed<PAMFile>?
-    private var parsed: [String: Result<Parsed<PAMFile>, UnreadableFile>] = [:]
+    private var parsed: [String: Result<Parsed<PAMFile>, Expansion.UnreadableFile>] = [:]
 
     /// Creates a resolver for a folder; or for a pam.conf, whose lines may include files.
     public init(conf: SourceText? = nil, _ read: @escaping Reader) { (self.conf, self.read) = (conf, read) }
@@ -89,15 +60,15 @@ public struct PAMResolver {
         return Parsed(partial: stack, diagnostics: run.diagnostics)
     }
 
-    fileprivate mutating func file(_ name: String) -> Result<Parsed<PAMFile>, UnreadableFile> {
+    fileprivate mutating func file(_ name: String) -> Result<Parsed<PAMFile>, Expansion.UnreadableFile> {
         if let known = parsed[name] { return known }
-        let file = Result { () throws(UnreadableFile) in PAMFile.parse(try read(name)) }
+        let file = Result { () throws(Expansion.UnreadableFile) in PAMFile.parse(try read(name)) }
         parsed[name] = file
         return file
     }
 
     /// Returns the lines of a service; nil if it has no file.
-    fileprivate mutating func service(_ name: String) -> Result<Parsed<PAMFile>, UnreadableFile> {
+    fileprivate mutating func service(_ name: String) -> Result<Parsed<PAMFile>, Expansion.UnreadableFile> {
         guard let conf else { return file(name) }
         let whole = parsedConf ?? PAMFile.parse(conf, form: .conf)
         parsedConf = whole
@@ -161,34 +132,13 @@ private struct PAMResolution {
                 return stop("the stack has more than \(PAMResolver.maximumEntries) entries", at: line, in: file)
             }
             switch line.target {
-            case .module(let module, let control):
-                entries.append(entry(.module(module), control, line, level: level, in: file))
-            case .include(let name):
-                include(name, line, level: level, in: file, within: chain)
+            case .module: entries.append(PAMStack.Entry(line: line, level: level, text: file.text))
+            case .include(let name): include(name, line, level: level, in: file, within: chain)
             case .substack(let name):
-                entries.append(entry(.substack(name), nil, line, level: level, in: file))
+                entries.append(PAMStack.Entry(line: line, level: level, text: file.text))
                 include(name, line, level: level + 1, in: file, within: chain)
             }
         }
-    }
-
-    private func entry(
-        _ kind: PAMStack.Entry.Kind,
-        _ control: PAMControl?,
-        _ line: PAMLine,
-        level: Int,
-        in file: PAMFile
-    ) -> PAMStack.Entry {
-        PAMStack.Entry(
-            type: type,
-            level: level,
-            kind: kind,
-            control: control,
-            isSilent: line.isSilent,
-            text: file.text,
-            range: line.targetRange,
-            controlRange: line.controlRange
-        )
     }
 
     private mutating func include(

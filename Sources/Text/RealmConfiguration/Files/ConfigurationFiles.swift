@@ -37,7 +37,8 @@ public struct ConfigurationFiles: Sendable {
                     try FileContents(path, as: nil, limit: maximumSize, mayGrow: true).bytes
                 }.mapError { fault in
                     let isFolder = fault == .notRegular(isFolder: true)
-                    return Expansion.UnreadableFile(isFolder ? "it is a directory" : fault.reason)
+                    let isMissing = fault == .system(SystemError(number: ENOENT))
+                    return Expansion.UnreadableFile(isFolder ? "it is a directory" : fault.reason, isMissing: isMissing)
                 }
             },
             environment: { name in unsafe getenv(name).map { unsafe String(cString: $0) } }

@@ -42,7 +42,22 @@ struct ModuleLinker {
             report("\(module.className) is not built into this program", at: module.classRange, in: entry, hint: hint)
             return nil
         }
-        guard var values = values(of: module, kind: kind, in: entry) else { return nil }
+        let table = module.outcomes.isEmpty ? ActionTable(module.flag) : module.outcomes.table
+        let values = values(of: module, kind: kind, in: entry)
+        return link(module, kind: kind, values: values, table: table, control: module.control, in: entry)
+    }
+
+    /// Creates a module with the values of its options, which are nil after an error.
+    func link(
+        _ module: ModuleEntry,
+        kind: ModuleKind,
+        values: [String: PropertyValue]?,
+        table: ActionTable,
+        control: String,
+        level: Int = 0,
+        in entry: LoginContextTable.Entry
+    ) -> LoginStack.Entry? {
+        guard var values else { return nil }
         var deadline = LoginStack.defaultDeadline
         if kind.options[Self.deadline.name] == nil,
             case .duration(let time)? = values.removeValue(forKey: Self.deadline.name)
@@ -55,26 +70,38 @@ struct ModuleLinker {
             }
             deadline = time
         }
-        let table = module.outcomes.isEmpty ? ActionTable(module.flag) : module.outcomes.table
+        let name = module.className
         func located(_ linked: LoginStack.Entry) -> LoginStack.Entry {
             var linked = linked
-            linked.settings = values.configurationTexts
+            let folder = RelativePath.folder(of: builder.text.name)
+            linked.settings = values.configurationTexts(of: kind.options, in: folder)
             linked.place = entry.text.place(of: module.classRange)
             return linked
         }
         do throws(BadModule) {
             let options = try ModuleOptions(values, schema: kind.options, realmName: realmName, services: services)
-            let (name, control) = (module.className, module.control)
             let made = try kind.makeModule(realm: realm, options: options)
-            return located(LoginStack.Entry(made, table, control: control, name: name, deadline: deadline))
+            return located(
+                LoginStack.Entry(made, table, control: control, name: name, level: level, deadline: deadline)
+            )
         } catch {
-            if builder.loader.isForProof {
-                return located(.unlinked(module.className, table, control: module.control, level: 0))
+            if mayBeUncreated(error, of: kind) {
+                return located(.unlinked(name, table, control: control, level: level, namesUsers: kind.namesUsers))
             }
             let option = error.setting.flatMap { name in module.options.last { $0.key == name } }
             let message = "\(module.className) for realm \(realmName): \(error)"
             report(message, at: option?.valueRange ?? module.classRange, in: entry)
             return nil
+        }
+    }
+
+    /// True for a proof, if a module cannot be created because its realm is not, or because of a file of its own.
+    private func mayBeUncreated(_ error: BadModule, of kind: ModuleKind) -> Bool {
+        guard builder.loader.isForProof else { return false }
+        if realm is UncreatedRealm { return true }
+        switch error.setting.flatMap({ kind.options[$0] })?.kind {
+        case .path, .location: return true
+        default: return false
         }
     }
 
@@ -93,7 +120,11 @@ struct ModuleLinker {
     }
 
     /// Returns the values of the options by name; nil after an error.
-    private func values(of module: ModuleEntry, kind: ModuleKind, in entry: Entry) -> [String: PropertyValue]? {
+    func values(
+        of module: ModuleEntry,
+        kind: ModuleKind,
+        in entry: LoginContextTable.Entry
+    ) -> [String: PropertyValue]? {
         let schema = [Self.deadline] + kind.options
         var values: [String: PropertyValue] = [:]
         var isComplete = true
