@@ -68,7 +68,8 @@ struct ProveTests {
     }
 
     @Test(arguments: [
-        ("ScriptedLoginModule requisite", "ScriptedLoginModule optional"), ("unavailable=ignore", "unavailable=ok"),
+        ("ScriptedLoginModule requisite", "ScriptedLoginModule optional"),
+        ("unavailable=ignore", "unavailable=ignore unknown-user=ignore"),
         ("success=ok unavailable=ignore default=die", "success=ok default=ignore"),
         ("ScriptedLoginModule [success=ok unavailable=ignore default=die];", ""),
     ])
