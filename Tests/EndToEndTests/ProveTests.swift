@@ -203,10 +203,18 @@ struct ProveTests {
         try await git("add", ".")
         let added = try await gatehouse("prove", "--diff", "HEAD:it's/realms.conf", ":it's/realms.conf")
         #expect(added.status == 2, "\(added)")
-        for name in ["HEAD:missing.conf", "HEAD~5:it's/realms.conf", "HEAD:'; echo owned; '"] {
+        // In the last two, a shell script would see a quotation mark that is part of another character.
+        let quotes = [
+            "HEAD:'; echo owned; '", "HEAD:x\u{D4E}'; echo owned; \u{D4E}'", "HEAD:x'\u{301}; echo owned; '\u{301}",
+        ]
+        for name in ["HEAD:missing.conf", "HEAD~5:it's/realms.conf"] + quotes {
             let missing = try await gatehouse("prove", "--diff", name, "it's/realms.conf")
             #expect(missing.status == 3 && !missing.output.contains("owned"), "\(missing)")
         }
+        // A file with the name of a revision is not taken for it.
+        try write("HEAD:realms.conf", Self.configuration)
+        #expect(try await gatehouse("prove", "--config", "HEAD:realms.conf").status == 3)
+        #expect(try await gatehouse("prove", "--config", "./HEAD:realms.conf").status < 2)
     }
 
     /// The account part of himmelblau for Debian before July 2026 ignored a refusal: himmelblau issue 1561.
@@ -231,5 +239,66 @@ struct ProveTests {
             #expect(finished.output.contains(wanted ?? "sshd account"), "\(finished)")
             #expect(finished.output.contains("is ignored") == (finding != nil), "\(finished)")
         }
+    }
+
+    /// Without its users the realm is not created, and its modules are only names.
+    @Test func `a realm that is not created takes certificates only by a module that names users`() async throws {
+        let server = "server { tls { client-certificates optional; client-ca ca.pem; } }\n"
+        let certs =
+            "realm certs { class CertificateRealm; }\nrealm dir { class FileRealm; file users; jaas-context dir; }\n"
+        let rule = "protect / { realm certs dir; auth certificate; require any; }\n"
+        let modules = "FileLoginModule optional; PermitLoginModule required;"
+        try write("old.conf", server + "login dir { \(modules) }\n" + certs + rule)
+        try write("new.conf", server + "login dir { CertificateLoginModule required; \(modules) }\n" + certs + rule)
+        let wider = try await gatehouse("prove", "--diff", "old.conf", "new.conf")
+        #expect(wider.status == 2, "\(wider)")
+        let assertion = "assert never / without CertificateLoginModule;\n"
+        try write("old.conf", server + "login dir { \(modules) }\n" + certs + rule + assertion)
+        #expect(try await gatehouse("prove", "--config", "old.conf").status < 2)
+        try write("new.conf", server + "login dir { \(modules) }\n" + certs + rule.replacing("certs ", with: ""))
+        #expect(try await gatehouse("prove", "--config", "new.conf").status == 3)
+    }
+
+    @Test(arguments: [
+        ("login s { FileLoginModule required; }\nrealm r { class StackRealm; jaas-context s; }", 3),
+        ("login other { PermitLoginModule required; }\nrealm r { class StackRealm; }", 3),
+        ("login s { pam-file app; }\nrealm r { class FileRealm; file users; jaas-context s; }", 0),
+    ])
+    func `a mistake that no missing file explains is an error of a proof, too`(text: String, status: Int) async throws {
+        try write("app", "auth required FileLoginModule\naccount required FileLoginModule\n")
+        try write("new.conf", text + "\n")
+        let finished = try await gatehouse("prove", "--config", "new.conf")
+        #expect(finished.status == Int32(status), "\(finished)")
+    }
+
+    @Test func `other options and another order of modules make configurations incomparable`() async throws {
+        for folder in ["old", "new"] {
+            let path = self.folder.url.appending(path: folder)
+            try FileManager.default.createDirectory(at: path, withIntermediateDirectories: true)
+        }
+        func write(_ folder: String, arguments: String = "x", _ modules: [String] = ["Exec", "Permit"]) throws {
+            let stack = modules.map { "\($0)LoginModule required;" }.joined(separator: " ")
+            let realm = "realm r { class ExecRealm; program ./check; arguments \(arguments); jaas-context s; }"
+            let rule = "protect / { realm r; auth basic; require user root; }"
+            try self.write("\(folder)/realms.conf", "login s { \(stack) }\n\(realm)\n\(rule)\n")
+        }
+        try write("old")
+        // The program is another file, with the same path from its realms.conf.
+        try write("new")
+        let same = try await gatehouse("prove", "--diff", "old/realms.conf", "new/realms.conf")
+        #expect(same.status == 0, "\(same)")
+        try write("new", arguments: "new/x")
+        #expect(try await gatehouse("prove", "--diff", "old/realms.conf", "new/realms.conf").status == 3)
+        // The module that is first names the user.
+        try write("new", ["Permit", "Exec"])
+        #expect(try await gatehouse("prove", "--diff", "old/realms.conf", "new/realms.conf").status == 3)
+    }
+
+    @Test func `a name of a module is text in a picture`() async throws {
+        let name = "x\u{D4E}<image href='https://e.example/'/>\u{301}"
+        try write("login.conf", "a { \"\(name)\" required; };\n")
+        let picture = try await gatehouse("prove", "--login-conf", "login.conf", "--svg")
+        #expect(!picture.output.contains("<image"), "\(picture)")
+        #expect(picture.output.utf8.count > 500, "\(picture)")
     }
 }

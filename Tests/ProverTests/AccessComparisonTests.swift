@@ -25,7 +25,7 @@ struct AccessComparisonTests {
             let new = random.below(4) == 0 ? RandomAccess(old.script, using: &random) : old.mutated(using: &random)
             let comparison = AccessComparison(from: old.model, to: new.model)
             // Only modules that differ may add groups; in these realms they do not.
-            try #require(comparison.otherSettings.allSatisfy { $0.hasSuffix("which may add groups") })
+            try #require(comparison.otherSettings.allSatisfy { $0.hasSuffix("may add groups") })
             let wider = try Admission.example(from: old, to: new)
             let narrower = try Admission.example(from: new, to: old)
             // An outage that ends a login is taken as possible if it is while all modules are unavailable.
@@ -55,6 +55,9 @@ struct AccessComparisonTests {
                 return AccessModel(ProtectionRules([rule], preflightHosts: []), realms: realms, isBehindProxy: false)
             }
         } while AccessComparison(from: models[0], to: models[1]).result != .wider
+        rule.access = .nobody
+        let closed = AccessModel(ProtectionRules([rule], preflightHosts: []), realms: [], isBehindProxy: false)
+        #expect(AccessComparison(from: models[0], to: closed, limit: 2).result == .incomparable)
         let comparison = AccessComparison(from: models[0], to: models[1], limit: 2)
         #expect(comparison.result == .incomparable)
         #expect(comparison.otherSettings == ["the stacks of realm a are too large to compare"])
@@ -138,7 +141,8 @@ private struct RandomAccess {
             case 3: copy.rules[index].networks = Self.networks(using: &random)
             case 4: copy.rules[index].realms = copy.rules[index].realms.reversed()
             case 5: copy.rules[index].whenUnavailable = random.pick(WhenUnavailable.allCases)
-            case 6: copy.rules[index].schemes = random.pick([[.basic], [.form], [.basic, .form]])
+            case 6:
+                copy.rules[index].schemes = random.pick([[.basic], [.form], [.basic, .form], [.basic, .certificate]])
             default:
                 let realm = random.below(copy.bound.count)
                 copy.bound[realm] = Self.realm(copy.bound[realm].name, script, using: &random)
@@ -152,6 +156,8 @@ private struct RandomAccess {
     func widened(using random: inout Random) -> (kind: String, RandomAccess)? {
         var copy = self
         let (rule, realm) = (random.below(rules.count), random.below(bound.count))
+        // A realm before others that grants more can hide a user of the others.
+        let isLast = rules.allSatisfy { !$0.realms.dropLast().contains(bound[realm].name) }
         let stack = bound[realm].stack
         switch random.below(12) {
         case 0:
@@ -182,10 +188,10 @@ private struct RandomAccess {
             guard let mapping = try? GroupMapping(rules: ["staff->admins;ops->staff"]) else { return nil }
             copy.bound[realm] = bound[realm].changed(mapping: mapping)
             return ("group-mapping", copy)
-        case 9:
+        case 9 where isLast:
             copy.bound[realm] = bound[realm].changed(entries: [RandomStack.permit(.sufficient)] + stack.entries)
             return ("sufficient module", copy)
-        case 10:
+        case 10 where isLast:
             // In a sub-stack, the entries that follow could refuse by a jump.
             let action = random.pick([Action.ignore, .bad, .ok])
             guard let entries = RandomStack.replacing(stack.entries, .die, by: action, script) else { return nil }
@@ -202,7 +208,9 @@ private struct RandomAccess {
         var rule = ProtectRule(
             path: random.pick(Self.paths),
             realms: random.pick([["a"], ["b"], ["a", "b"], ["b", "a"]]),
-            schemes: random.pick([[.basic], [.basic, .form]]),
+            schemes: random.pick([
+                [.basic], [.basic, .form], [.basic, .form], [.certificate], [.certificate, .basic],
+            ]),
             requirements: Self.requirements(using: &random)
         )
         rule.host = random.pick(Self.hosts)
@@ -238,7 +246,13 @@ private struct RandomAccess {
     }
 
     private static func realm(_ name: String, _ script: RandomStack.Script, using random: inout Random) -> BoundRealm {
-        let stack = RandomStack(modules: 1 + random.below(2), prefix: "\(name)-M", script: script, using: &random)
+        let stack = RandomStack(
+            modules: 1 + random.below(2),
+            prefix: "\(name)-M",
+            script: script,
+            namesUsers: random.below(3) == 0,
+            using: &random
+        )
         let mapping = random.pick(["", "", "staff->admins", "staff->ops;ops->admins"])
         return BoundRealm(
             name: name,
@@ -364,7 +378,10 @@ private struct Admission {
 
     private static var requests: [AccessModel.Request] {
         let hosts = [nil, "a.example", "b.example", "c.example", "x.b.example", "other.test"]
-        let paths = ["/", "/a", "/a/b", "/a/b/c", "/a/x", "/c", "/c/d", "/q", "/a%2Fx", "/a/b%2Fz", "/c%2Fd", "/q%2Fr"]
+        let paths = [
+            "/", "/a", "/a/b", "/a/b/c", "/a/x", "/c", "/c/d", "/q", "/a%2Fx", "/a/x%2Fy", "/a/b%2Fz", "/a/b/y%2Fz",
+            "/c%2Fd", "/c/d%2Fe", "/q%2Fr",
+        ]
         return hosts.flatMap { host in
             paths.flatMap { path in
                 ["GET", "HEAD", "POST", "DELETE", "PURGE"].flatMap { method in
@@ -399,6 +416,8 @@ private struct Admission {
         }
         for scheme in rule.schemes {
             for user in only.isEmpty ? users : only {
+                let rule = used(rule, by: scheme, new)
+                let former = former.flatMap { $0.schemes.contains(scheme) ? used($0, by: scheme, old) : nil }
                 let isAllowed = try allowed(by: rule, user, new)
                 guard isAllowed.values.contains(true) else { continue }
                 let wasAllowed = try former.map { try allowed(by: $0, user, old) } ?? [:]
@@ -406,7 +425,7 @@ private struct Admission {
                     for second in answers["b"] ?? [] {
                         let states = (["a": first[0], "b": second[0]], ["a": first[1], "b": second[1]])
                         guard admits(rule, isAllowed, states.1) else { continue }
-                        guard let former, former.schemes.contains(scheme), admits(former, wasAllowed, states.0) else {
+                        guard let former, admits(former, wasAllowed, states.0) else {
                             return "\(user) \(scheme) \(states)"
                         }
                     }
@@ -414,6 +433,16 @@ private struct Admission {
             }
         }
         return nil
+    }
+
+    /// The rule with the realms that a scheme uses: a certificate needs a module that takes user names from it.
+    private static func used(_ rule: ProtectRule, by scheme: ProtectRule.Scheme, _ access: RandomAccess) -> ProtectRule
+    {
+        var rule = rule
+        guard scheme == .certificate else { return rule }
+        let naming = access.bound.filter(\.stack.namesUsersByCertificate).map(\.name)
+        rule.realms.removeAll { !naming.contains($0) }
+        return rule
     }
 
     /// Whether a rule allows a user whom one of its realms has accepted, by realm.

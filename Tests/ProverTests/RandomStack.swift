@@ -15,9 +15,26 @@ struct RandomStack {
     /// The beginning of the names of its modules.
     private let prefix: String
 
-    init(modules count: Int, prefix: String = "M", script: Script = Script(), using random: inout Random) {
-        (self.script, self.prefix) = (script, prefix)
-        while modules < count { add(level: 0, room: count - modules, using: &random) }
+    /// True if its first module takes user names from certificates.
+    private let namesUsers: Bool
+
+    /// Creates a stack, which may have a second part behind a boundary.
+    init(
+        modules count: Int,
+        prefix: String = "M",
+        script: Script = Script(),
+        namesUsers: Bool = false,
+        hasParts: Bool = false,
+        using random: inout Random
+    ) {
+        (self.script, self.prefix, self.namesUsers) = (script, prefix, namesUsers)
+        var isWhole = hasParts
+        while modules < count {
+            add(level: 0, room: count - modules, using: &random)
+            guard isWhole, modules < count, 2 * modules >= count else { continue }
+            entries.append(.boundary("account"))
+            isWhole = false
+        }
     }
 
     private mutating func add(level: Int, room: Int, using random: inout Random) {
@@ -34,6 +51,15 @@ struct RandomStack {
 
     private func module(level: Int, using random: inout Random) -> LoginStack.Entry {
         let name = "\(prefix)\(modules)"
+        if namesUsers, modules == 0 {
+            return .init(
+                NamingModule(name: name, script: script),
+                .init(.required),
+                control: "",
+                name: name,
+                level: level
+            )
+        }
         switch random.below(12) {
         case 0: return .init(AlwaysSucceeds(), .init(.optional), control: "", name: name, level: level)
         case 1:
@@ -77,6 +103,15 @@ struct RandomStack {
         var (entries, table, name) = (entries, entries[index].table, entries[index].name)
         table[wrong] = other
         entries[index] = .init(Scripted(name: name, script: script), table, control: "", name: name, level: 0)
+        return entries
+    }
+
+    /// The stack with one entry that ends the login on wrong credentials.
+    func refusing(_ index: Int) -> [LoginStack.Entry] {
+        var (entries, table, name) = (entries, entries[index].table, entries[index].name)
+        table[.failure(.wrongCredentials)] = .die
+        let module = Scripted(name: name, script: script)
+        entries[index] = .init(module, table, control: "", name: name, level: entries[index].level)
         return entries
     }
 
@@ -138,6 +173,23 @@ private struct Scripted: ImmediateLoginModule {
 
     init(name: String, script: RandomStack.Script) { (self.name, self.script) = (name, script) }
     init(realm: any Realm, options: ModuleOptions) throws(BadModule) { throw BadModule("can be created only in code") }
+
+    func authenticateUser(_ attempt: LoginAttempt) throws(LoginFault) -> Verdict {
+        verdict(script.answer(name), of: attempt)
+    }
+}
+
+/// A module that takes user names from certificates, and whose answer the script knows.
+private struct NamingModule: ImmediateLoginModule, CertificateNamingModule {
+    let name: String
+    let script: RandomStack.Script
+
+    init(name: String, script: RandomStack.Script) { (self.name, self.script) = (name, script) }
+    init(realm: any Realm, options: ModuleOptions) throws(BadModule) { throw BadModule("can be created only in code") }
+
+    func username(ofCertificate certificate: [UInt8]) async throws(LoginFault) -> Username {
+        throw LoginFault(.missingCredential, log: "there is no certificate")
+    }
 
     func authenticateUser(_ attempt: LoginAttempt) throws(LoginFault) -> Verdict {
         verdict(script.answer(name), of: attempt)

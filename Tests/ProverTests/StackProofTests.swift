@@ -18,7 +18,8 @@ struct StackProofTests {
         var random = Random(seed: Self.seed)
         var seen: Set<String> = []
         for _ in 0..<(Self.wanted ?? 250) {
-            let stack = RandomStack(modules: 1 + random.below(Self.wanted == nil ? 4 : 8), using: &random)
+            let count = 1 + random.below(Self.wanted == nil ? 4 : 8)
+            let stack = RandomStack(modules: count, hasParts: random.below(3) == 0, using: &random)
             let enumeration = try Enumeration(stack)
             var proof = try StackProof(StackModel(enumeration.stack))
             seen.insert(proof.canGrant ? "grants" : "refuses")
@@ -227,7 +228,16 @@ private struct Enumeration {
     /// The findings about entries, each as its kind and the number of the entry.
     func findings() throws -> [String] {
         guard leaves.contains(where: \.grants) else { return [] }
-        return try stack.entries.indices.filter { stack.entries[$0].hasModule }.compactMap { index in
+        let boundary = stack.entries.firstIndex { $0.level < 0 } ?? stack.entries.endIndex
+        let refusals = try asked.filter { $0 > boundary }.filter { index in
+            let strict = LoginStack(name: "strict", random.refusing(index), clock: ManualClock())
+            return try zip(grants, table(all(in: strict).leaves)).contains { $0 && !$1 }
+        }
+        return try entryFindings() + refusals.map { "overridden \($0)" }
+    }
+
+    private func entryFindings() throws -> [String] {
+        try stack.entries.indices.filter { stack.entries[$0].hasModule }.compactMap { index in
             guard reached.contains(index) else { return "shadowed \(index)" }
             let isConstant = !asked.contains(index)
             let matters = !isConstant && differ(index) { grants in Set(RandomStack.answers.map(grants)).count > 1 }

@@ -50,7 +50,8 @@ extension AccessModel {
                 case .denied: continue
                 case .allowed: found = request.isPreflight ? nil : "\(url) is allowed without a sign-in"
                 case .users(let rule):
-                    for name in rule.realms {
+                    for name in rule.realms
+                    where rule.schemes.contains(where: { realms[name]?.isUsed(by: $0) ?? false }) {
                         if granting[name] == nil { granting[name] = .some(try grant(in: name, without: module)) }
                         guard let answers = granting[name] ?? nil else { continue }
                         found = "\(url) is allowed for users of realm \(name), \(answers)"

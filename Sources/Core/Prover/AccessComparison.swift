@@ -96,7 +96,8 @@ package struct AccessComparison {
             }
         }
         (wider, narrower) = (widening.differences, narrowing.differences)
-        otherSettings = changed + widening.otherSettings
+        let tooLarge = narrowing.tooLarge.filter { !widening.otherSettings.contains($0) }
+        otherSettings = changed + widening.otherSettings + tooLarge
     }
 }
 
@@ -125,6 +126,8 @@ struct OneWayComparison {
     let old, new: AccessModel
     private(set) var differences: [AccessDifference] = []
     private(set) var otherSettings: [String] = []
+    /// Those of them about realms whose stacks are too large.
+    private(set) var tooLarge: [String] = []
     private var realms: [String: RealmComparison] = [:]
     /// True if the change is from the new configuration to the old one.
     private let isReversed: Bool
@@ -214,7 +217,7 @@ struct OneWayComparison {
             guard let realm = new.realms[name] else { continue }
             let comparison = compared(name)
             guard let granted = comparison.granted else {
-                if comparison.isTooLarge { note(comparison.otherSettings) }
+                noteIfTooLarge(comparison)
                 continue
             }
             let samples = SampleUsers([rule] + (former.map { [$0] } ?? []), realm: name, models: [old, new])
@@ -223,9 +226,9 @@ struct OneWayComparison {
                 guard let answers = answers(in: realms, index, refusedBy: former, sample) else { continue }
                 return sample.difference(in: name, by: scheme, answers)
             }
-            let mayAddGroups = comparison.hasOtherStack && rule.requirements.contains(where: \.dependsOnGroups)
+            let mayDiffer = comparison.hasOtherStack && rule.requirements.contains(where: \.dependsOnUser)
             note(comparison.otherSettings)
-            note(mayAddGroups ? "the modules of realm \(name), which may add groups" : nil)
+            note(mayDiffer ? "the modules of realm \(name), which name users and may add groups" : nil)
             // If this realm grants every login, no further realm is used.
             guard comparison.canRefuse else { break }
         }
@@ -248,7 +251,7 @@ struct OneWayComparison {
         for name in former.realms {
             guard let realm = old.realms[name] else { continue }
             let comparison = compared(name)
-            if comparison.isTooLarge { note(comparison.otherSettings) }
+            noteIfTooLarge(comparison)
             let canBeGranted, canBeRefused: Bool
             if name.utf8.elementsEqual(granting.utf8) {
                 (canBeGranted, canBeRefused) = (comparison.canBeGrantedInBoth, comparison.newlyGranted != nil)
@@ -276,6 +279,12 @@ struct OneWayComparison {
         if let settings, !otherSettings.contains(settings) { otherSettings.append(settings) }
     }
 
+    private mutating func noteIfTooLarge(_ comparison: RealmComparison) {
+        guard comparison.isTooLarge, let text = comparison.otherSettings else { return }
+        note(text)
+        if !tooLarge.contains(text) { tooLarge.append(text) }
+    }
+
     private mutating func compared(_ name: String) -> RealmComparison {
         if let known = realms[name] { return known }
         let comparison =
@@ -288,16 +297,16 @@ struct OneWayComparison {
 extension BoundRealm {
     /// True if a scheme uses the realm: certificates need a module that takes the user name from them.
     package func isUsed(by scheme: ProtectRule.Scheme) -> Bool {
-        scheme != .certificate || stack.namesUsersByCertificate || stack.entries.contains(where: \.isBroken)
+        scheme != .certificate || stack.namesUsersByCertificate
     }
 }
 
 extension ProtectRule.Requirement {
-    /// True if what modules commit besides the name decides.
-    fileprivate var dependsOnGroups: Bool {
+    /// True if what modules commit decides: the name, groups or attributes.
+    fileprivate var dependsOnUser: Bool {
         switch self {
-        case .any, .users: false
-        case .groups, .roles, .attribute: true
+        case .any: false
+        case .users, .groups, .roles, .attribute: true
         }
     }
 }

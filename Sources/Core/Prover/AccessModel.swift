@@ -18,19 +18,11 @@ package struct AccessModel: Sendable {
         deniesUncovered = isBehindProxy
     }
 
-    /// Returns values of settings with paths as they are written in the configuration: whole values, elements of lists, and
-    /// what follows the scheme of a location.
-    package func relative(_ texts: [String]) -> [String] {
-        guard !folder.isEmpty else { return texts }
-        return texts.map { text in
-            text.split(separator: "\u{0}", omittingEmptySubsequences: false).map { word in
-                let scheme = word.firstIndex(of: ":").map { word[...$0] } ?? ""
-                for start in [word[..<word.startIndex], scheme] {
-                    let rest = word.dropFirst(start.count)
-                    if rest.hasPrefix("\(folder)/") { return start + rest.dropFirst(folder.count + 1) }
-                }
-                return word
-            }.joined(separator: "\u{0}")
+    /// Returns paths of settings relative to the folder of the configuration, if they are in it.
+    package func relative(_ paths: [String]) -> [String] {
+        paths.map { path in
+            let isBelow = !folder.isEmpty && path.utf8.starts(with: "\(folder)/".utf8)
+            return isBelow ? String(decoding: path.utf8.dropFirst(folder.utf8.count + 1), as: UTF8.self) : path
         }
     }
 

@@ -73,9 +73,7 @@ struct RealmComparison {
         couldBeUnavailable = old.map { Self.isUnavailableInOutage($0.stack) } ?? false
         let stacks = [old, new].map { $0?.stack.entries.map { [$0.name, $0.control, "\($0.level)"] } }
         hasOtherStack = old != nil && new != nil && stacks[0] != stacks[1]
-        otherSettings = old.flatMap { old in
-            new.flatMap { Self.otherSettings(old, $0) { (former.relative($0), model.relative($1)) } }
-        }
+        otherSettings = old.flatMap { old in new.flatMap { Self.otherSettings(old, $0) } }
     }
 
     /// Returns the variable of each entry: that of its module, which other stacks may have given it.
@@ -96,18 +94,14 @@ struct RealmComparison {
         return down.loginNow(LoginRequest(realm: stack.name, username: username))?.isUnavailable ?? true
     }
 
-    /// Returns the settings that differ, with texts that a closure has made comparable.
-    private static func otherSettings(
-        _ old: BoundRealm,
-        _ new: BoundRealm,
-        _ relative: ([String], [String]) -> ([String], [String])
-    ) -> String? {
+    /// Returns the settings that differ; nil if there are none.
+    private static func otherSettings(_ old: BoundRealm, _ new: BoundRealm) -> String? {
         func areEqual(_ old: [[String]], _ new: [[String]]) -> Bool {
-            guard old.count == new.count else { return false }
-            return zip(old, new).allSatisfy { former, text in
-                let (former, text) = relative(former, text)
-                return former == text
-            }
+            // Bytes, because different texts can be equal as String values.
+            old.count == new.count
+                && zip(old, new).allSatisfy {
+                    $0.count == $1.count && zip($0, $1).allSatisfy { $0.utf8.elementsEqual($1.utf8) }
+                }
         }
         guard old.className.utf8.elementsEqual(new.className.utf8) else { return "the class of realm \(new.name)" }
         guard areEqual([old.settings], [new.settings]) else { return "the properties of realm \(new.name)" }

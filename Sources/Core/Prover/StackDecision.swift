@@ -77,13 +77,19 @@ struct StackWalks {
         }
     }
 
+    /// The walk of the login phase, and that of the commit phase so far, if there is one.
+    struct State: Hashable {
+        var login = StackWalk()
+        var commit: StackWalk?
+    }
+
     let model: StackModel
-    /// The different walks that reach each entry.
-    private(set) var states: [[StackWalk]]
+    /// The different states in which logins reach each entry.
+    private(set) var states: [[State]]
     /// For each of them, the effect of each answer, or of the only one.
     private(set) var ends: [[[End]]]
     private(set) var first = End.undecided
-    private var numbers: [[StackWalk: Int]]
+    private var numbers: [[State: Int]]
     private var count = 0
 
     init(_ model: StackModel) {
@@ -94,7 +100,7 @@ struct StackWalks {
     }
 
     mutating func explore() throws(DecisionDiagrams.TooLarge) {
-        first = try end(of: StackWalk())
+        first = try end(of: State(commit: model.hasCommit ? StackWalk() : nil))
         for entry in states.indices {
             var next = 0
             while next < states[entry].count {
@@ -105,7 +111,7 @@ struct StackWalks {
     }
 
     private mutating func answers(
-        of walk: StackWalk,
+        of state: State,
         at index: Int
     ) throws(DecisionDiagrams.TooLarge) -> [End] {
         let entry = model.entries[index]
@@ -118,9 +124,11 @@ struct StackWalks {
                 ends.append(end)
                 continue
             }
-            var following = walk
-            following.count(outcome, of: index, as: effect.action, in: model.stack)
-            following.forgetCauses()
+            var following = state
+            following.login.count(outcome, of: index, as: effect.action, in: model.stack)
+            following.login.forgetCauses()
+            following.commit?.countCommit(of: outcome, of: index, as: effect.action, in: model.stack)
+            following.commit?.forgetCauses()
             let end = try end(of: following)
             known[effect] = end
             ends.append(end)
@@ -133,17 +141,17 @@ struct StackWalks {
         let isSuccess: Bool
     }
 
-    private mutating func end(of walk: StackWalk) throws(DecisionDiagrams.TooLarge) -> End {
-        var walk = walk
-        guard let entry = walk.nextModule(in: model.stack) else {
-            if walk.grants { return .grants }
-            return walk.state == .undecided ? .undecided : .refuses
+    private mutating func end(of state: State) throws(DecisionDiagrams.TooLarge) -> End {
+        var state = state
+        guard let entry = state.login.nextModule(in: model.stack) else {
+            if state.login.grants { return state.commit?.grants ?? true ? .grants : .refuses }
+            return state.login.state == .undecided ? .undecided : .refuses
         }
-        if let number = numbers[entry][walk] { return .state(entry: entry, number: number) }
+        if let number = numbers[entry][state] { return .state(entry: entry, number: number) }
         count += 1
         guard count <= DecisionDiagrams.maximumStates else { throw DecisionDiagrams.TooLarge() }
-        numbers[entry][walk] = states[entry].count
-        states[entry].append(walk)
+        numbers[entry][state] = states[entry].count
+        states[entry].append(state)
         return .state(entry: entry, number: states[entry].count - 1)
     }
 }

@@ -58,12 +58,14 @@ package struct StackModel: Sendable {
     package let answers: [Answer]
     /// The entries that decide whether a user who has been authenticated may log in, such as PAM's `account` lines.
     let accountEntries: Range<Int>
+    /// True if a commit phase follows the login phase, as in JAAS and in the engine; false for PAM.
+    let hasCommit: Bool
     /// The stack for the engine's walk, which reads only the levels of its entries.
     let stack: LoginStack
 
     /// Creates a model of a stack that is not linked, of at most ``LoginStack/maximumEntries`` entries.
-    package init(name: String, entries: [Entry], answers: [Answer], isAccount: Bool = false) {
-        self.name = name
+    package init(name: String, entries: [Entry], answers: [Answer], isAccount: Bool = false, hasCommit: Bool = true) {
+        (self.name, self.hasCommit) = (name, hasCommit)
         accountEntries = isAccount ? entries.indices : entries.endIndex..<entries.endIndex
         self.entries = entries
         self.answers = answers
@@ -77,7 +79,7 @@ package struct StackModel: Sendable {
 
     /// Creates the model of a stack of the engine.
     package init(_ stack: LoginStack) {
-        self.stack = stack
+        (self.stack, hasCommit) = (stack, true)
         name = stack.name
         answers = Answer.ofEngine
         entries = stack.entries.map { entry in
@@ -119,7 +121,7 @@ package struct StackModel: Sendable {
 
     private init(_ model: StackModel, _ changed: [Entry]) {
         (name, entries, answers, stack) = (model.name, changed, model.answers, model.stack)
-        accountEntries = model.accountEntries
+        (accountEntries, hasCommit) = (model.accountEntries, model.hasCommit)
     }
 }
 

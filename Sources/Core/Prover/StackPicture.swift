@@ -83,7 +83,8 @@ extension StackModel {
                 let entry = entries[index]
                 if let label = boundaryLabel(index) {
                     lines.append("  m\(index) [shape=oval, label=\(Self.quoted(label))];")
-                    lines.append("  m\(index) -> m\(index + 1);")
+                    let next = entries[index...].firstIndex(where: \.hasModule)
+                    if let next { lines.append("  m\(index) -> m\(next);") }
                 } else if entry.hasModule {
                     let label = entry.control.isEmpty ? entry.name : "\(entry.name)\n\(entry.control)"
                     lines.append("  m\(index) [label=\(Self.quoted(label))];")
@@ -99,8 +100,8 @@ extension StackModel {
     }
 
     private static func quoted(_ text: String) -> String {
-        let escaped = text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
-        return "\"\(escaped)\""
+        let escaped = text.unicodeScalars.map { ["\\": "\\\\", "\"": "\\\"", "\n": "\\n"][$0] ?? String($0) }
+        return "\"\(escaped.joined())\""
     }
 
     // MARK: SVG
@@ -232,7 +233,9 @@ private struct SVGPicture {
     }
 
     private mutating func text(_ text: String, _ x: Int, _ y: Int, _ attributes: String = "") {
-        let escaped = text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+        // A combining mark makes one character with the sign before it, so each scalar is read alone.
+        let scalars = text.unicodeScalars.filter { $0.value < 0xFFFE || $0.value > 0xFFFF }
+        let escaped = scalars.map { ["&": "&amp;", "<": "&lt;", ">": "&gt;"][$0] ?? String($0) }.joined()
         lines.append("<text x='\(x)' y='\(y)'\(attributes)>\(escaped)</text>")
     }
 

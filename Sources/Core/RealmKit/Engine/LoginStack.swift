@@ -28,6 +28,8 @@ public final class LoginStack: Sendable {
         package var settings: [String] = []
         /// The place in the configuration, such as `login.conf:3:5`; empty if the entry was made in code.
         package var place = ""
+        /// True for a module that is not created, and would take user names from certificates.
+        private(set) var namesUsers = false
         let kind: Kind
 
         /// Creates an entry with a control flag, a name for reports, by default the module's preferred name, and a time limit
@@ -75,13 +77,20 @@ public final class LoginStack: Sendable {
         }
 
         /// Returns an entry whose module is not known to this program, for analyses; it fails in every login that reaches it.
-        package static func unlinked(_ name: String, _ table: ActionTable, control: String, level: Int) -> Entry {
+        ///
+        /// `namesUsers` says that it would take user names from certificates.
+        package static func unlinked(
+            _ name: String,
+            _ table: ActionTable,
+            control: String,
+            level: Int,
+            namesUsers: Bool = false
+        ) -> Entry {
             let fault = LoginFault.internalError("\(name) is not linked")
-            return Entry(name: name, control: control, table: table, level: level, kind: .broken(fault))
+            var entry = Entry(name: name, control: control, table: table, level: level, kind: .broken(fault))
+            entry.namesUsers = namesUsers
+            return entry
         }
-
-        /// True if the module could not be created, or is not known to this program.
-        package var isBroken: Bool { if case .broken = kind { true } else { false } }
 
         /// True if the entry begins a sub-stack and has no module.
         var isSubstack: Bool { if case .substack = kind { true } else { false } }

@@ -32,14 +32,6 @@ package struct StackWalk: Hashable, Sendable {
     /// A walk at the beginning of a stack.
     package init() {}
 
-    /// A walk at an entry before which nothing has counted, for pictures.
-    package init(at entry: Int, in stack: LoginStack) {
-        for rule in stack.rules[...entry] {
-            if rule.isBoundary { opened = [] } else { enter(level: rule.level) }
-        }
-        position = entry
-    }
-
     package var state: LoginStep.State { standing.state }
 
     /// True if a success has counted, and no failure: a login without modules, or that all modules ignored, is refused.
@@ -129,6 +121,20 @@ package struct StackWalk: Hashable, Sendable {
         return false
     }
 
+    /// Counts the commit of a module that a login has reached, for analyses.
+    ///
+    /// Like the default of ``LoginModule/commit(_:)``, it is done after a success, and has nothing to commit otherwise. The
+    /// action is that of the login phase.
+    package mutating func countCommit(of outcome: Outcome, of entry: Int, as action: Action, in stack: LoginStack) {
+        guard advance(to: entry, in: stack) else { return }
+        if outcome == .success {
+            count(.success, of: entry, as: action.afterLogin, in: stack)
+        } else {
+            // The outcome of the login phase counts again.
+            count(outcome, of: entry, as: action.counts ? action : .ignore, in: stack)
+        }
+    }
+
     /// Skips entries of the current level, each with the sub-stack that follows it; returns false if there are too few.
     private mutating func skip(_ count: UInt8, in stack: LoginStack) -> Bool {
         for _ in 0..<count {
@@ -177,14 +183,17 @@ struct EntryRule: Sendable {
         case (let action, .login): action
         case (_, .abort): .ignore
         case _ where outcome == .ignored: .ignore
-        case (.jump, _), (.done, .logout): .ok
+        case (.done, .logout): .ok
         case (.die, .logout): .bad
-        case (let action, _): action
+        case (let action, _): action.afterLogin
         }
     }
 }
 
 extension Action {
+    /// The action after the login phase: the modules to call are fixed, so a jump skips none.
+    fileprivate var afterLogin: Action { if case .jump = self { .ok } else { self } }
+
     /// True if the outcome itself has an effect on the decision.
     var counts: Bool {
         switch self {

@@ -17,7 +17,7 @@ public protocol CertificateNamingModule<RealmType>: LoginModule {
 
 extension LoginStack {
     /// True if a module of the stack takes the user name from a certificate.
-    public var namesUsersByCertificate: Bool { namingModule != nil }
+    public var namesUsersByCertificate: Bool { namingModule != nil || entries.contains(where: \.namesUsers) }
 
     /// Returns the user name in a certificate, as the first ``CertificateNamingModule`` of the stack reads it.
     ///

@@ -77,6 +77,8 @@ public struct ModuleKind: Sendable {
     public let options: PropertySchema
     /// The way to build a program that contains the type; nil if this program contains it.
     public let buildHint: String?
+    /// True if such a module takes user names from certificates.
+    package let namesUsers: Bool
     private let make: @Sendable (any Realm, ModuleOptions) throws(BadModule) -> any LoginModule
 
     /// Creates a value for a type of module.
@@ -84,6 +86,7 @@ public struct ModuleKind: Sendable {
         names = M.moduleNames
         options = M.options
         buildHint = nil
+        namesUsers = M.self is any CertificateNamingModule.Type
         make = { (realm: any Realm, options: ModuleOptions) throws(BadModule) -> any LoginModule in
             guard let own = realm as? M.RealmType else {
                 throw BadModule("works with a \(M.RealmType.self) only, not with a \(Swift.type(of: realm))")
@@ -100,13 +103,14 @@ public struct ModuleKind: Sendable {
         options: PropertySchema,
         make: @escaping @Sendable (any Realm, ModuleOptions) throws(BadModule) -> any LoginModule
     ) {
-        (self.names, self.options, buildHint, self.make) = (names, options, nil, make)
+        (self.names, self.options, buildHint, namesUsers, self.make) = (names, options, nil, false, make)
     }
 
     init(notBuiltIn names: [String], hint: String) {
         self.names = names
         options = []
         buildHint = hint
+        namesUsers = false
         make = { (_: any Realm, _: ModuleOptions) throws(BadModule) -> any LoginModule in
             throw BadModule("is not built in; \(hint)")
         }

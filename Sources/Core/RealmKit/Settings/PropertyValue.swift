@@ -98,8 +98,22 @@ extension PropertyValue {
 }
 
 extension [String: PropertyValue] {
-    /// All names and values as text, sorted by name.
-    package var configurationTexts: [String] {
-        sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value.configurationText] }
+    /// Returns all names and values as text, sorted by name; paths in a folder, that of the configuration, are relative to it.
+    package func configurationTexts(of schema: PropertySchema, in folder: String) -> [String] {
+        sorted { $0.key < $1.key }.flatMap { name, value in
+            let text = value.configurationText
+            switch schema[name]?.kind {
+            case .path: return [name, Self.relative(text[...], to: folder)]
+            case .location(let scheme) where text.utf8.starts(with: "\(scheme):".utf8):
+                let start = text.utf8.index(text.startIndex, offsetBy: scheme.utf8.count + 1)
+                return [name, text[..<start] + Self.relative(text[start...], to: folder)]
+            default: return [name, text]
+            }
+        }
+    }
+
+    private static func relative(_ path: Substring, to folder: String) -> String {
+        let isBelow = path.utf8.starts(with: "\(folder)/".utf8)
+        return String(isBelow ? path[path.utf8.index(path.startIndex, offsetBy: folder.utf8.count + 1)...] : path)
     }
 }

@@ -179,6 +179,8 @@ enum ShellWord {
     static func quoted(_ word: String) -> String {
         let plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:@%,="
         let isPlain = word.utf8.allSatisfy(plain.utf8.contains)
-        return isPlain && !word.isEmpty ? word : "'" + word.replacing("'", with: #"'\''"#) + "'"
+        guard !isPlain || word.isEmpty else { return word }
+        // By scalars: a combining mark makes one character with the sign before it.
+        return "'" + word.unicodeScalars.map { $0 == "'" ? #"'\''"# : String($0) }.joined() + "'"
     }
 }

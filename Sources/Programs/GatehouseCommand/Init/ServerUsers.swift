@@ -66,7 +66,8 @@ struct ServerUsers {
     }
 
     private static func quoted(_ value: String) -> String {
-        "\"" + value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+        // By scalars: a combining mark makes one character with the sign before it.
+        "\"" + value.unicodeScalars.map { ["\\": "\\\\", "\"": "\\\""][$0] ?? String($0) }.joined() + "\""
     }
 
     /// Returns whether the connection to a directory leaves this machine without TLS, as `LDAPRealm` decides.

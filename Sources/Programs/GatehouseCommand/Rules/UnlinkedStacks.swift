@@ -49,7 +49,8 @@ enum UnlinkedStacks {
             )
         }
         let name = "\(stack.service) \(stack.type.rawValue)\(stack.isOther ? ", which is that of other" : "")"
-        return StackModel(name: name, entries: entries, answers: answers, isAccount: stack.type == .account)
+        let isAccount = stack.type == .account
+        return StackModel(name: name, entries: entries, answers: answers, isAccount: isAccount, hasCommit: false)
     }
 
     /// The code of modules that always return the same one; nil for others.

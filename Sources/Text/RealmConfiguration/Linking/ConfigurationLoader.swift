@@ -12,8 +12,8 @@ public struct ConfigurationLoader: Sendable {
     let clock: any LoginClock
     let properties: [String: String]
     let services: ProgramServices?
-    /// True for a proof, which needs the stacks and calls no module: a realm or a module that cannot be created on this
-    /// machine, such as one whose file is missing, is a warning, and the stack has an entry without a module.
+    /// True for a proof, which needs the stacks and calls no module: a realm that cannot be created on this machine, such as
+    /// one whose file is missing, is a warning, and its stack has entries without modules.
     package var isForProof = false
 
     /// Creates a loader for these types of realms and modules, with a clock for the deadlines of modules.

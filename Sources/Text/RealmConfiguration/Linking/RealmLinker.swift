@@ -84,7 +84,7 @@ struct RealmLinker {
             assignedGroups: groups,
             groupMapping: mapping
         )
-        bound.settings = values.configurationTexts
+        bound.settings = values.configurationTexts(of: kind.properties, in: RelativePath.folder(of: builder.text.name))
         bound.nested = Self.nested(in: values)
         if let statement = reader.first("cache") {
             var times = CacheTimes(lifetime: .seconds(60), staleTime: .zero)
@@ -197,7 +197,9 @@ struct RealmLinker {
             }
             let statement = error.setting.flatMap { block.first($0) }
             let place = statement?.arguments.first?.range ?? range
-            if builder.loader.isForProof {
+            // A property without a value is a mistake in the file; a value may be one that this machine does not have.
+            let isMissing = error.setting.map { values[$0] == nil && kind.properties[$0]?.defaultText == nil } ?? false
+            if builder.loader.isForProof, !isMissing {
                 builder.warn(at: place, "realm \(name): \(error)", hint: error.hint)
                 return UncreatedRealm(values, kind.properties)
             }
@@ -212,7 +214,14 @@ struct RealmLinker {
             contexts.isComplete, !contexts.hasEntry(realm.jaasContext)
         else { return nil }
         if realm is UncreatedRealm, let name = module.names.first {
-            let entry = LoginStack.Entry.unlinked(name, ActionTable(.required), control: "required", level: 0)
+            let (table, control) = (ActionTable(.required), ControlFlag.required.rawValue)
+            let entry = LoginStack.Entry.unlinked(
+                name,
+                table,
+                control: control,
+                level: 0,
+                namesUsers: module.namesUsers
+            )
             return LoginStack(name: realm.jaasContext, [entry], clock: builder.loader.clock)
         }
         // Without the module there is no stack, and the missing login context is reported.
@@ -247,7 +256,7 @@ struct RealmLinker {
 }
 
 /// A realm that could not be created, for a proof.
-private struct UncreatedRealm: Realm {
+struct UncreatedRealm: Realm {
     static let properties: PropertySchema = []
     let jaasContext: String
     var authType: String { "" }

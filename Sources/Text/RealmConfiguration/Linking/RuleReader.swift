@@ -157,9 +157,7 @@ struct RuleReader {
         }
         let used = linked.filter { rule.realms.contains($0.name) }
         // A realm with an error is not linked, and its error has been reported.
-        if !rule.realms.isEmpty, used.count == rule.realms.count,
-            !used.contains(where: \.stack.namesUsersByCertificate),
-            !builder.loader.isForProof
+        if !rule.realms.isEmpty, used.count == rule.realms.count, !used.contains(where: \.stack.namesUsersByCertificate)
         {
             let hint = "add CertificateLoginModule to the login context of the realm \(rule.realms[0])"
             builder.error(at: range, "no realm of the rule takes the user name from a certificate", hint: hint)
