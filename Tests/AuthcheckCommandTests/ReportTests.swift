@@ -154,8 +154,12 @@ struct ReportTests {
         var options = try AuthcheckOptions.parse(["--answers", "M=success", "xtech", "zed"])
         #expect(accepted.text(options).hasPrefix("would be accepted: zed in realm xtech\n"))
         options = try AuthcheckOptions.parse(["--answers", "M=success", "--json", "xtech", "zed"])
-        #expect(accepted.text(options).contains(#""hypothetical":true"#))
-        #expect(!CheckResult.login(try await report()).text(options).contains("hypothetical"))
+        #expect(accepted.text(options).contains(#""wouldBeAccepted":true"#))
+        #expect(!accepted.text(options).contains(#""accepted""#))
+        #expect(!CheckResult.login(try await report()).text(options).contains("wouldBeAccepted"))
+        #expect(throws: (any Error).self) {
+            try AuthcheckOptions.parse(["--answers", "M=success", "--quiet", "xtech", "zed"])
+        }
     }
 
     @Test func `no report shows the password`() async throws {

@@ -104,6 +104,7 @@ struct LogCommandTests {
             (["--why", "--summary", "empty"], 2, "--why and --summary exclude each other"),
             (["--config", "realms.conf", "empty"], 2, "--config and -D need --why"),
             (["--at", "10:00", "--since", "1h", "empty"], 2, "--at cannot be combined with --since and --until"),
+            (["--at", "2026-11-22T10:00:00Z", "empty"], 2, "--at takes a time as it is printed"),
             (["empty"], 0, ""), ([], 0, ""),
         ] {
             let finished = try await Program.run(Program.built("gatehouse"), ["log"] + words, in: people.folder.url)

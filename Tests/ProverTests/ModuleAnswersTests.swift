@@ -91,6 +91,22 @@ struct ModuleAnswersTests {
         #expect(RefusalExplanation(try login(text))?.lines.joined(separator: "|") == lines)
     }
 
+    @Test func `an account part in which nothing counts is explained by what came before it`() throws {
+        let table = ActionTable(success: .ok, ignored: .ignore, failure: .bad)
+        let parts = LoginStack(
+            name: "parts",
+            [
+                .init(ScriptedModule(), .required, name: "A"), .boundary("account"),
+                .init(ScriptedModule(), table, control: "required", name: "B"),
+            ],
+            clock: ManualClock()
+        )
+        let request = LoginRequest(realm: "parts", username: try Username("ann"))
+        let report = try ModuleAnswers("A=success B=ignored", for: parts).login(request)
+        let first = "the modules before account granted, and none after it has decided: all have ignored the login"
+        #expect(RefusalExplanation(report)?.lines == [first, "granted, if B=success"])
+    }
+
     @Test func `a failure in the commit phase is explained, and a granted login is not`() async throws {
         let failing = ScriptedModule(commit: .fail(.unavailable("gone")))
         let late = LoginStack(name: "late", [.init(failing, .required, name: "A")], clock: ManualClock())

@@ -28,10 +28,16 @@ package struct RefusalExplanation: Sendable {
     package init?(_ report: LoginReport) {
         guard let refusal = report.refusal, !report.isLocked, let stack = report.stack else { return nil }
         let isLate = report.steps.contains { $0.phase == .commit }
+        let last = report.steps.last { $0.phase == .login }?.index ?? 0
+        let boundary = stack.entries[..<last].lastIndex { $0.level < 0 } ?? -1
+        let part = report.steps.filter { $0.phase == .login && $0.index > boundary }
+        let reason = part.allSatisfy { $0.outcome == .ignored } ? "all have ignored the login" : "no answer counts"
         undecided =
             switch refusal {
             case .allIgnored where isLate: "no module has completed the login in its commit"
-            case .allIgnored: "no module has decided: all have ignored the login"
+            case .allIgnored where boundary >= 0:
+                "the modules before \(stack.entries[boundary].name) granted, and none after it has decided: \(reason)"
+            case .allIgnored: "no module has decided: \(reason)"
             case .noUserEstablished: "no module that has named the user has completed the login in its commit"
             case .module, .emptyStack, .locked: nil
             }

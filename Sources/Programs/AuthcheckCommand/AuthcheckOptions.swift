@@ -75,8 +75,8 @@ package struct AuthcheckOptions: ParsableCommand {
             return
         }
         // A script that asks about a real login must not get an answer without one, whatever the name of the user is.
-        if answers != nil, passwordStdin || certificate != nil {
-            throw ValidationError("--answers cannot be combined with --password-stdin and --certificate")
+        if answers != nil, passwordStdin || certificate != nil || quiet {
+            throw ValidationError("--answers cannot be combined with --password-stdin, --certificate and --quiet")
         }
         guard realm != nil else { throw ValidationError("Missing expected argument '<realm>'") }
         guard user != nil || certificate != nil else { throw ValidationError("Missing expected argument '<user>'") }

@@ -120,9 +120,8 @@ enum ReportJSON {
         let object: JSONValue = [
             "realm": .text(report.realm),
             "user": .text(report.identity?.username.text ?? report.username.text),
-            "accepted": .boolean(report.identity != nil),
+            (isHypothetical ? "wouldBeAccepted" : "accepted"): .boolean(report.identity != nil),
             "reason": (report.refusal?.code).map(JSONValue.text),
-            "hypothetical": isHypothetical ? .boolean(true) : nil,
             "module": module.map(JSONValue.text),
             "place": explanation.flatMap { $0.place.isEmpty ? nil : .text($0.place) },
             "smallestChange": explanation?.change.json,

@@ -130,9 +130,12 @@ import Testing
             request.replacing("locked", with: "disabled"), request.replacing(" locked", with: ""),
         ]
         var repeated = RepeatedFailures()
-        func isRepeated(_ line: String, at time: String = Self.time) throws -> Bool {
-            repeated.isRepeated(try entry(line, at: time))
+        func isRepeated(_ line: String, at time: String = Self.time, isSelected: Bool = true) throws -> Bool {
+            repeated.isRepeated(try entry(line, at: time), isSelected: isSelected)
         }
+        // A filter has left out the first line, so the second one is shown as the refusal.
+        #expect(try !isRepeated(refused, isSelected: false))
+        #expect(try !isRepeated(request))
         // Without the first line, as with Basic, the line of the request is the only one.
         #expect(try !isRepeated(request))
         #expect(try !isRepeated(refused))

@@ -62,6 +62,15 @@ struct RefusedLoginsTests {
             "the answers LDAP=success would be granted now"
         ),
         (
+            #"no-user-established answers="LDAP=success""#,
+            "the answers LDAP=success granted, but a module has failed in its commit"
+        ),
+        (
+            // The module is that of an outage, and does not decide.
+            #"wrong-credentials module=1 answers="LDAP=unavailable File=wrong-credentials""#,
+            "decided by File (required): wrong-credentials counts as a failure|granted, if LDAP=success"
+        ),
+        (
             #"unavailable module=0 phase=commit answers="LDAP=success""#,
             "the answers LDAP=success granted, but a module has failed in its commit"
         ),
@@ -73,8 +82,14 @@ struct RefusedLoginsTests {
             #"disabled module=0 phase=login answers="LDAP=maybe""#,
             "the answers of the line cannot be used: LDAP=maybe: the answers of modules are success, ignored"
         ),
-        ("wrong-credentials module=0 phase=login", "the line has no answers of modules"),
-        ("wrong-credentials module=0 answers=LDAP=success", "the line has no answers of modules"),
+        (
+            "wrong-credentials module=0 phase=login",
+            "the line has no answers: the account was locked, the client closed the connection"
+        ),
+        (
+            "wrong-credentials module=0 answers=LDAP=success",
+            "the line has no answers: the account was locked, the client closed the connection"
+        ),
         ("locked", "no module has decided: see gatehouse lockouts list"),
         (#"rule="r:1:1 /""#, ""),
     ])

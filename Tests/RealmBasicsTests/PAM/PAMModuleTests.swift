@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import Foundation
 import RealmKit
 import RealmTesting
@@ -257,11 +258,41 @@ import Testing
             ("*;*;!ann;!Al0000-2400", 1, 900, true), ("ssh;*;*;!Al0000-2400", 1, 900, true),
             ("ssh|https;*;*;!Al0000-2400", 1, 900, false), ("*;*;a*&!ann;!Al0000-2400", 1, 900, true),
             ("*;*;ann;Mo0800-0900|Mo1000-1100", 1, 1030, true),
+            // The operator and the mark after it are one character.
+            ("*;*;!\u{308}root;!Al0000-2400", 1, 900, false),
         ]
     )
     func `times of pam_time are of the days and minutes`(_ line: String, day: Int, time: Int, allows: Bool) throws {
         let rules = try PAMTimeRules(line)
         #expect(rules.allow(service: "https", user: "ann", at: .init(day: day, time: time)) == allows)
+    }
+
+    /// A file system that stalls holds a bounded number of logins.
+    @Test func `the logins that wait for a file are bounded, and one too many is refused`() async throws {
+        let reader = ModuleFileReader("pam_listfile")
+        let gate = DispatchSemaphore(value: 0)
+        await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<ModuleFileReader.maximumWaiting {
+                group.addTask {
+                    let answer = try? await reader.run {
+                        gate.wait()
+                        return true
+                    }
+                    return answer ?? false
+                }
+            }
+            // Until all wait, another one would have to wait, too.
+            while reader.waitingCount < ModuleFileReader.maximumWaiting { await Task.yield() }
+            await #expect(throws: LoginFault.self) { try await reader.run { true } }
+            for _ in 0..<ModuleFileReader.maximumWaiting { gate.signal() }
+            for await isDone in group { #expect(isDone) }
+        }
+        #expect(try await reader.run { true })
+    }
+
+    @Test func `an argument that a module does not know is not shown`() {
+        let error = #expect(throws: BadModule.self) { try module("pam_nologin", ["password=hunter2"]) }
+        #expect(error?.message == "knows only the arguments file=, successok here")
     }
 
     @Test(arguments: [

@@ -35,9 +35,10 @@ extension LogText {
     }
 
     /// Returns the answers of the modules that a login reached, as in ` answers="A=wrong-credentials B=success"`, with `...` in
-    /// place of those that are too many; empty for a locked login, in which they do not decide.
+    /// place of those that are too many; empty for a locked login, in which they do not decide, and for one that the client
+    /// ended.
     private static func answers(_ report: LoginReport) -> String {
-        guard !report.isLocked else { return "" }
+        guard !report.isLocked, !report.wasCancelled else { return "" }
         var answers: [String] = []
         var length = 0
         for step in report.steps where step.phase == .login {

@@ -43,7 +43,9 @@ package struct PAMArguments: Sendable {
             } else if parts.count == 2, names.contains(parts[0]) {
                 values[parts[0]] = parts[1]
             } else {
-                throw BadModule("does not know the argument \(argument) here")
+                // The argument is not shown: it may be a password that is meant for another line.
+                let known = names.sorted().map { "\($0)=" } + flags.sorted()
+                throw BadModule("knows only the arguments \(known.joined(separator: ", ")) here")
             }
         }
         return values

@@ -50,7 +50,14 @@ extension GatehouseOptions {
 
         func perform(_ kinds: [RealmKind]) async throws {
             let now = LogTime(milliseconds: WallClock.system.seconds * 1000)
-            let time = try at.map { text in try Self.time(text, of: "--at", now: now) }
+            let time = try at.map { text in
+                // A time with milliseconds.
+                guard text.utf8.count == 24, text.utf8.contains(UInt8(ascii: ".")), let time = LogTime(text, now: now)
+                else {
+                    throw CommandError(.usage, "--at takes a time as it is printed, such as 2026-11-22T10:00:00.123Z")
+                }
+                return time
+            }
             let filter = LogFilter(
                 user: try user.map { name in UTF8Text(try Username(argument: name).text) },
                 address: address.map { UTF8Text($0) },
@@ -166,8 +173,9 @@ private struct LogReading {
         case .entry(let entry):
             entries += 1
             // A refusal with two lines is counted once, and is one of the refusals once.
-            let isRepeated = repeated.isRepeated(entry)
-            guard filter.includes(entry) else { return nil }
+            let isSelected = filter.includes(entry)
+            let isRepeated = repeated.isRepeated(entry, isSelected: isSelected)
+            guard isSelected else { return nil }
             if isRepeated {
                 guard case .lines = output, !filter.onlyFailures else { return nil }
             }

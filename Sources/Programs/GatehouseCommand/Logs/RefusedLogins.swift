@@ -27,7 +27,11 @@ struct RefusedLogins {
 
     private func explanation(of entry: LogEntry, _ reason: UTF8Text) -> [String] {
         if reason == "locked" { return ["no module has decided: see gatehouse lockouts list"] }
-        guard let text = entry[.answers]?.string else { return ["the line has no answers of modules"] }
+        guard let text = entry[.answers]?.string else {
+            return [
+                "the line has no answers: the account was locked, the client closed the connection, or the server was older"
+            ]
+        }
         if text.hasSuffix("...") { return ["the line has only the first answers of the login"] }
         // Given answers do not depend on the name.
         guard let name = entry[.realm]?.string, let realm = realms.first(where: { $0.name.hasBytes(of: name) }),
@@ -45,13 +49,14 @@ struct RefusedLogins {
             return ["the login would go on to \(other) now, of which the line has no answer"]
         }
         guard report.identity == nil else {
-            let isLate = entry[.phase] == "commit"
+            let isLate = entry[.phase] == "commit" || reason == "no-user-established" || reason == "all-ignored"
             return [
                 "the answers \(text) \(isLate ? "granted, but a module has failed in its commit" : "would be granted now")"
             ]
         }
         guard let explanation = RefusalExplanation(report) else { return [] }
-        let isSame = entry[.module] == explanation.step.map { UTF8Text("\($0.index)") }
+        // Without a phase, the module is that of an outage.
+        let isSame = entry[.phase] == nil || entry[.module] == explanation.step.map { UTF8Text("\($0.index)") }
         return (isSame ? [] : ["the stack has changed; now:"]) + explanation.lines
     }
 }

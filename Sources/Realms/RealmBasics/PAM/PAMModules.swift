@@ -4,6 +4,7 @@ internal import Dispatch
 internal import Files
 internal import Glibc
 package import RealmKit
+internal import Synchronization
 
 /// Modules of PAM that need no libpam, for the files of PAM.
 ///
@@ -57,6 +58,34 @@ private struct PAMFixedModule: ConstantLoginModule {
     }
 }
 
+/// Reads the files of a module on a thread of its own, for a bounded number of logins while a file system stalls.
+final class ModuleFileReader: Sendable {
+    /// The maximum number of logins that wait for a read.
+    static let maximumWaiting = 64
+
+    private let module: String
+    private let queue: DispatchQueue
+    private let waiting = Mutex(0)
+
+    init(_ module: String) { (self.module, queue) = (module, DispatchQueue(label: "\(module): reader")) }
+
+    /// The number of logins that wait.
+    var waitingCount: Int { waiting.withLock { $0 } }
+
+    /// Runs a read, which may block; throws if too many logins wait.
+    func run<Value: Sendable>(_ read: @escaping @Sendable () -> Value) async throws(LoginFault) -> Value {
+        let isAdmitted = waiting.withLock { count in
+            guard count < Self.maximumWaiting else { return false }
+            count += 1
+            return true
+        }
+        guard isAdmitted else { throw LoginFault(.overloaded, log: "\(module): too many logins wait for its file") }
+        let value = await queue.run(read)
+        waiting.withLock { $0 -= 1 }
+        return value
+    }
+}
+
 /// Refuses all users while a file exists.
 private struct PAMNologin: LoginModule {
     static let moduleNames = ["pam_nologin"]
@@ -64,7 +93,7 @@ private struct PAMNologin: LoginModule {
 
     private let files: [String]
     private let succeeds: Bool
-    private let reader = DispatchQueue(label: "pam_nologin: reader")
+    private let reader = ModuleFileReader("pam_nologin")
 
     init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
         let values = try PAMArguments(options).values(["file"], flags: ["successok"])
@@ -74,7 +103,7 @@ private struct PAMNologin: LoginModule {
     }
 
     func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
-        let errors = await reader.run { [files] in
+        let errors = try await reader.run { [files] in
             files.map { unsafe access($0, F_OK) == 0 ? nil : SystemError.last }
         }
         for (file, error) in zip(files, errors) {
@@ -98,7 +127,7 @@ private struct PAMListfile: LoginModule {
     private let file: String
     private let allows: Bool
     private let succeedsOnError: Bool
-    private let reader = DispatchQueue(label: "pam_listfile: reader")
+    private let reader = ModuleFileReader("pam_listfile")
 
     init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
         let values = try PAMArguments(options).values(["item", "sense", "file", "onerr"], flags: ["quiet"])
@@ -119,8 +148,13 @@ private struct PAMListfile: LoginModule {
     }
 
     func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
+        let content = try await reader.run { [file] in
+            Result { () throws(UnreadableFile) in
+                try FileContents(file, as: .users, limit: Self.maximumSize, mayGrow: true).bytes
+            }
+        }
         do throws(FileFault) {
-            let found = try await isListed(attempt)
+            let found = try await isListed(attempt, in: content.mapError { FileFault(file, unreadable: $0) }.get())
             return found == allows ? attempt.commit(only: []) : .failed(.wrongCredentials)
         } catch {
             guard succeedsOnError else { throw .internalError("pam_listfile: \(error)") }
@@ -128,7 +162,7 @@ private struct PAMListfile: LoginModule {
         }
     }
 
-    private func isListed(_ attempt: LoginAttempt) async throws(FileFault) -> Bool {
+    private func isListed(_ attempt: LoginAttempt, in content: [UInt8]) async throws(FileFault) -> Bool {
         var names: [String] = []
         switch item {
         case "user": names = [attempt.establishedName.text]
@@ -141,11 +175,6 @@ private struct PAMListfile: LoginModule {
             }
         }
         guard !names.isEmpty || item == "group" else { throw FileFault("the client has no address") }
-        let content = try await reader.run { [file] in
-            Result { () throws(UnreadableFile) in
-                try FileContents(file, as: .users, limit: Self.maximumSize, mayGrow: true).bytes
-            }
-        }.mapError { FileFault(file, unreadable: $0) }.get()
         return content.split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }).contains {
             line in
             names.contains { $0.utf8.elementsEqual(line) }

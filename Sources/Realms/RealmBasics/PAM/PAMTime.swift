@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Dispatch
 internal import Files
 internal import Glibc
 internal import RealmKit
@@ -15,7 +14,7 @@ struct PAMTime: LoginModule {
     private let path: String
     private let service: String
     private let now: @Sendable () -> PAMTimeRules.Moment
-    private let reader = DispatchQueue(label: "pam_time: reader")
+    private let reader = ModuleFileReader("pam_time")
 
     init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
         let arguments = try PAMArguments(options)
@@ -112,7 +111,8 @@ struct PAMTimeRules: Sendable {
                     reason: "the line ends with CR LF: save the file with the line ends of Unix"
                 )
             }
-            let content = String(line.prefix { $0 != "#" }.filter { $0 != " " && $0 != "\t" })
+            let words = line.utf8.prefix { $0 != UInt8(ascii: "#") }.filter { $0 != 0x20 && $0 != 0x09 }
+            let content = String(decoding: words, as: UTF8.self)
             if content.isEmpty { continue }
             do throws(BadTerm) { try add(content) } catch { throw BadLine(line: number, reason: error.reason) }
         }
@@ -121,7 +121,9 @@ struct PAMTimeRules: Sendable {
     private struct BadTerm: Error { let reason: String }
 
     private mutating func add(_ line: String) throws(BadTerm) {
-        let fields = line.split(separator: ";", omittingEmptySubsequences: false).map(String.init)
+        let fields = line.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).map {
+            String(Substring($0))
+        }
         guard fields.count == 4 else { throw BadTerm(reason: "a line is SERVICES;TTYS;USERS;TIMES") }
         guard fields[1] == "*" else { throw BadTerm(reason: "there are no terminals here: write *") }
         lines.append(
@@ -137,15 +139,16 @@ struct PAMTimeRules: Sendable {
         _ term: (String) throws(BadTerm) -> Term
     ) throws(BadTerm) -> List<Term> {
         var list = List<Term>()
-        var rest = Substring(text)
+        // By bytes: a combining mark makes one character with the operator before it.
+        var rest = text.utf8[...]
         var joinedByOr = false
         repeat {
-            let isNegated = rest.first == "!"
+            let isNegated = rest.first == UInt8(ascii: "!")
             if isNegated { rest.removeFirst() }
-            let word = rest.prefix { $0 != "&" && $0 != "|" }
-            list.terms.append((joinedByOr, isNegated, try term(String(word))))
+            let word = rest.prefix { $0 != UInt8(ascii: "&") && $0 != UInt8(ascii: "|") }
+            list.terms.append((joinedByOr, isNegated, try term(String(Substring(word)))))
             rest = rest[word.endIndex...]
-            joinedByOr = rest.first == "|"
+            joinedByOr = rest.first == UInt8(ascii: "|")
             if rest.isEmpty { return list }
             rest.removeFirst()
         } while true
@@ -153,7 +156,8 @@ struct PAMTimeRules: Sendable {
 
     private static func name(_ word: String) throws(BadTerm) -> String {
         let stars = word.utf8.count { $0 == UInt8(ascii: "*") }
-        guard !word.isEmpty, !word.hasPrefix("@"), !word.contains("!"), stars <= 1 else {
+        guard !word.isEmpty, word.utf8.first != UInt8(ascii: "@"), !word.utf8.contains(UInt8(ascii: "!")), stars <= 1
+        else {
             throw BadTerm(reason: "\(word) is not a name, which may have one *")
         }
         return word
