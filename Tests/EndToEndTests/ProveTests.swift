@@ -301,4 +301,44 @@ struct ProveTests {
         #expect(!picture.output.contains("<image"), "\(picture)")
         #expect(picture.output.utf8.count > 500, "\(picture)")
     }
+
+    @Test(arguments: [
+        // Each of two required lines is needed, although the other one may ignore the login.
+        (
+            "auth required pam_unix.so\nauth required pam_google_authenticator.so",
+            "  granted by pam_unix and pam_google_authenticator\n"
+                + "  if others give further answers, such as ignore: pam_unix, or pam_google_authenticator\n"
+        ),
+        // Without .so, libpam finds no such module, and goes on to the next line.
+        (
+            "auth [success=done module_unknown=ignore default=die] pam_deny\nauth required pam_unix.so",
+            "such as ignore: pam_deny, or pam_unix\n"
+        ),
+        ("auth required pam_unix.so\nauth optional pam_faildelay.so", "  granted by pam_unix\n"),
+        ("auth sufficient pam_ldap.so\nauth sufficient pam_ldap.so", "  granted by pam_ldap, or pam_ldap#2\n"),
+    ])
+    func `lines of PAM are proved as libpam reads them`(lines: String, expected: String) async throws {
+        try FileManager.default.createDirectory(
+            at: folder.url.appending(path: "pam.d"),
+            withIntermediateDirectories: true
+        )
+        try write("pam.d/app", lines + "\naccount required pam_unix.so\n")
+        let finished = try await gatehouse("prove", "--pam-dir", "pam.d", "app")
+        #expect(finished.output.contains(expected) && finished.status == 0, "\(finished)")
+        let conf = (lines + "\naccount include shared").split(separator: "\n").map { "app \($0)\n" }.joined()
+        try write("pam.conf", conf)
+        try write("pam.d/shared", "account required pam_unix.so\n")
+        let whole = try await gatehouse("prove", "--pam-conf", "pam.conf", "app")
+        #expect(whole.output == finished.output && whole.status == 0, "\(whole)")
+    }
+
+    @Test(arguments: [
+        ["--diff", "--dot", "old.conf", "old.conf"], ["--diff", "--config", "old.conf", "old.conf", "old.conf"],
+        ["--pam-dir", ".", "--config", "old.conf", "x"], ["--svg", "--accept", "old.conf"],
+        ["--config", "old.conf", "--dot", "staff", "nosuch"], ["--pam-conf", "old.conf"],
+    ])
+    func `options that would have no effect are refused`(words: [String]) async throws {
+        let finished = try await Program.run(Program.built("gatehouse"), ["prove"] + words, input: "", in: folder.url)
+        #expect(finished.status == 2 && finished.output.isEmpty, "\(finished)")
+    }
 }

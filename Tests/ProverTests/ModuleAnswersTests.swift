@@ -105,6 +105,11 @@ struct ModuleAnswersTests {
         let report = try ModuleAnswers("A=success B=ignored", for: parts).login(request)
         let first = "the modules before account granted, and none after it has decided: all have ignored the login"
         #expect(RefusalExplanation(report)?.lines == [first, "granted, if B=success"])
+        // pam_nologin ignores or refuses each login.
+        let nologin = LoginStack.Entry(ScriptedModule(), table, control: "required", name: "pam_nologin")
+        let closed = LoginStack(name: "closed", [parts.entries[0], parts.entries[1], nologin], clock: ManualClock())
+        let refused = try ModuleAnswers("A=success pam_nologin=ignored", for: closed).login(request)
+        #expect(RefusalExplanation(refused)?.lines == [first, "no answers of the modules grant a login in this stack"])
     }
 
     @Test func `a failure in the commit phase is explained, and a granted login is not`() async throws {

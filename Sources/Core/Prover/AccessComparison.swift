@@ -26,6 +26,8 @@ package struct AccessDifference: Sendable, Hashable {
         package let scheme: String
         /// The answers of the modules by which the login is granted.
         package let answers: String
+        /// A condition about another realm of the former rule; nil if there is none.
+        package let condition: String?
     }
 
     /// The difference as an administrator reads it.
@@ -36,7 +38,9 @@ package struct AccessDifference: Sendable, Hashable {
         parts.append("by \(user.scheme), user \(user.name) of realm \(user.realm)")
         if let group = user.group { parts.append("in group \(group)") }
         if user.attribute.count == 2 { parts.append("with \(user.attribute[0]) \(user.attribute[1])") }
-        return parts.joined(separator: " ") + (user.answers.isEmpty ? "" : ", if \(user.answers)")
+        let conditions = [user.answers, user.condition ?? ""].filter { !$0.isEmpty }
+        return parts.joined(separator: " ")
+            + (conditions.isEmpty ? "" : ", if \(conditions.joined(separator: ", and "))")
     }
 }
 
@@ -222,9 +226,9 @@ struct OneWayComparison {
             }
             let samples = SampleUsers([rule] + (former.map { [$0] } ?? []), realm: name, models: [old, new])
             for sample in samples.all where sample.isAllowed(by: rule, in: realm) {
-                guard let former else { return sample.difference(in: name, by: scheme, granted) }
-                guard let answers = answers(in: realms, index, refusedBy: former, sample) else { continue }
-                return sample.difference(in: name, by: scheme, answers)
+                guard let former else { return sample.difference(in: name, by: scheme, (granted, nil)) }
+                guard let reason = answers(in: realms, index, refusedBy: former, sample) else { continue }
+                return sample.difference(in: name, by: scheme, reason)
             }
             let mayDiffer = comparison.hasOtherStack && rule.requirements.contains(where: \.dependsOnUser)
             note(comparison.otherSettings)
@@ -235,6 +239,9 @@ struct OneWayComparison {
         return nil
     }
 
+    /// The answers by which a realm grants a login, and a condition about another realm.
+    typealias Reason = (answers: String, condition: String?)
+
     /// Returns answers by which one realm of a rule grants a login that a former rule refused; nil if there are none.
     ///
     /// The realms are independent of each other. Those before the granting one refuse the login after the change; the former
@@ -244,7 +251,7 @@ struct OneWayComparison {
         _ index: Int,
         refusedBy former: ProtectRule,
         _ sample: SampleUsers.Sample
-    ) -> String? {
+    ) -> Reason? {
         let granting = realms[index]
         let granted = compared(granting).granted ?? ""
         var answers = granted
@@ -264,15 +271,15 @@ struct OneWayComparison {
             let isOwn = name.utf8.elementsEqual(granting.utf8)
             let known = isOwn ? sample : SampleUsers.Sample(name: sample.name)
             if canBeGranted, !known.isAllowed(by: former, in: realm) {
-                return isOwn ? granted : "\(granted), and realm \(name) accepts another user of that name"
+                return (granted, isOwn ? nil : "realm \(name) accepts another user of that name")
             }
             if canBeRefused, former.whenUnavailable == .stop, former.realms.count > 1, comparison.couldBeUnavailable {
-                return "\(granted), and realm \(name) is unavailable"
+                return (granted, "realm \(name) is unavailable")
             }
             guard canBeRefused else { return nil }
             if isOwn { answers = comparison.newlyGranted ?? granted }
         }
-        return answers
+        return (answers, nil)
     }
 
     private mutating func note(_ settings: String?) {
@@ -341,7 +348,7 @@ struct SampleUsers {
         func difference(
             in realm: String,
             by scheme: ProtectRule.Scheme,
-            _ answers: String
+            _ reason: OneWayComparison.Reason
         ) -> AccessDifference.User {
             AccessDifference.User(
                 realm: realm,
@@ -349,7 +356,8 @@ struct SampleUsers {
                 group: group,
                 attribute: attribute,
                 scheme: scheme.rawValue,
-                answers: answers
+                answers: reason.answers,
+                condition: reason.condition
             )
         }
     }

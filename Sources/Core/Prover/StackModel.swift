@@ -29,6 +29,8 @@ package struct StackModel: Sendable {
         package let actions: [Action]
         /// The number of the only answer that the module can give; nil if it can give any.
         package let onlyAnswer: Int?
+        /// True for a module that refuses or ignores each login, such as pam_nologin.
+        package let neverSucceeds: Bool
         /// The depth of the sub-stack that contains the entry.
         package let level: Int
         /// False for the beginning of a sub-stack, and for a boundary.
@@ -40,6 +42,7 @@ package struct StackModel: Sendable {
             actions: [Action],
             place: String = "",
             onlyAnswer: Int? = nil,
+            neverSucceeds: Bool = false,
             level: Int = 0,
             hasModule: Bool = true
         ) {
@@ -48,8 +51,14 @@ package struct StackModel: Sendable {
             self.place = place
             self.actions = actions
             self.onlyAnswer = onlyAnswer
+            self.neverSucceeds = neverSucceeds
             self.level = level
             self.hasModule = hasModule
+        }
+
+        /// Returns whether a module of PAM never succeeds; all its arguments are in texts.
+        package static func neverSucceeds(_ name: String, _ arguments: [String]) -> Bool {
+            name == "pam_nologin" && !arguments.contains { $0.contains("successok") }
         }
     }
 
@@ -89,6 +98,7 @@ package struct StackModel: Sendable {
                 actions: Outcome.all.map { entry.table[$0] },
                 place: entry.place,
                 onlyAnswer: entry.onlyOutcome.flatMap { Outcome.all.firstIndex(of: $0) },
+                neverSucceeds: Entry.neverSucceeds(entry.name, entry.settings),
                 level: entry.level,
                 hasModule: entry.hasModule
             )
@@ -96,6 +106,9 @@ package struct StackModel: Sendable {
         let boundary = entries.firstIndex { $0.level < 0 }
         accountEntries = (boundary ?? entries.endIndex)..<entries.endIndex
     }
+
+    /// The name of an entry in lists: that of its module, and `NAME#2` for the second entry of a name.
+    package func name(of entry: Int) -> String { stack.answerName(of: entry) }
 
     /// The number of an answer by its outcome.
     func answer(_ outcome: Outcome) -> Int { answers.firstIndex { $0.outcome == outcome } ?? 0 }

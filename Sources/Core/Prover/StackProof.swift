@@ -30,8 +30,19 @@ package struct StackProof {
     /// An entry that always has the same answer is in no set.
     package var grantingSets: MinimalSets? { sets(of: decision.grants) }
 
-    private func sets(of node: DecisionDiagrams.Node) -> MinimalSets? {
-        diagrams.minimalSets(of: node, values: [success])
+    /// The same if every other entry refuses the login or is unavailable: none ignores it, but for those that never succeed,
+    /// or gives an answer of another kind.
+    package var strictSets: MinimalSets? { sets(of: decision.grants, isStrict: true) }
+
+    /// The answers that every module has.
+    private var usual: Set<Int> { [success, unavailable, refused] }
+
+    private func sets(of node: DecisionDiagrams.Node, isStrict: Bool = false) -> MinimalSets? {
+        guard isStrict else { return diagrams.minimalSets(of: node, values: [success]) }
+        let ignoring: Set<Int> = [model.answer(.ignored), refused, unavailable]
+        return diagrams.minimalSets(of: node, values: [success]) { [model, usual] entry in
+            model.entries[entry].neverSucceeds ? ignoring : usual
+        }
     }
 
     /// The modules that can answer differently, by name, with their entries, in the order of the stack.
@@ -54,6 +65,8 @@ package struct StackProof {
     package struct OutageEffect: Sendable {
         /// The minimal sets of other entries that still grant; none if every login is refused, nil if they are too many.
         package let grantingSets: MinimalSets?
+        /// The same if every other entry refuses the login or is unavailable.
+        package let strictSets: MinimalSets?
         /// Answers by which a login is granted that the same modules would refuse if they were available; nil if there are
         /// none.
         package let opening: [Int: Int]?
@@ -64,13 +77,22 @@ package struct StackProof {
         let down = try diagrams.fixing(decision.grants, unavailable, of: entries)
         let refusing = try diagrams.fixing(decision.grants, refused, of: entries)
         let opening = try diagrams.difference(down, refusing)
-        return OutageEffect(grantingSets: sets(of: down), opening: example(of: opening))
+        return OutageEffect(
+            grantingSets: sets(of: down),
+            strictSets: sets(of: down, isStrict: true),
+            opening: example(of: opening)
+        )
     }
 
     /// Returns the minimal sets of other entries that grant a login if one module accepts every user; nil if too many.
-    package mutating func whileAccepting(_ entries: Set<Int>) throws(DecisionDiagrams.TooLarge) -> MinimalSets? {
+    ///
+    /// `isStrict` says that every other entry refuses the login or is unavailable.
+    package mutating func whileAccepting(
+        _ entries: Set<Int>,
+        isStrict: Bool = false
+    ) throws(DecisionDiagrams.TooLarge) -> MinimalSets? {
         let accepting = try diagrams.fixing(decision.grants, success, of: entries)
-        return sets(of: accepting)
+        return sets(of: accepting, isStrict: isStrict)
     }
 
     /// Returns answers by which a login is granted although no module of the given entries succeeds; nil if that is impossible.
@@ -91,12 +113,15 @@ package struct StackProof {
     /// it reached; nil if no outcomes grant a login.
     package func smallestChange(of outcomes: [Int: Outcome]) -> [Int: Outcome]? {
         let usual = [success, refused]
+        let impossible = { (entry: Int, value: Int) in model.entries[entry].neverSucceeds && value == success }
         let nearest = diagrams.nearest(to: decision.grants) { entry, value in
+            if impossible(entry, value) { return 100_000 }
             let isEqual = outcomes[entry].map { model.answers[value].outcome == $0 } ?? (value == refused)
             // Of several changes, the first is to a success, and the last to an outage.
             return isEqual ? 0 : usual.contains(value) ? 10 : 11
         }
-        return nearest?.mapValues { model.answers[$0].outcome }.filter { entry, outcome in
+        guard let nearest, !nearest.contains(where: impossible) else { return nil }
+        return nearest.mapValues { model.answers[$0].outcome }.filter { entry, outcome in
             outcomes[entry].map { $0 != outcome } ?? (outcome != .failure(.wrongCredentials))
         }
     }
@@ -114,8 +139,7 @@ package struct StackProof {
         }
         var findings: [StackFinding] = []
         // A module that ignores a login, such as one for other users, is no reason for a finding.
-        let usual: Set<Int> = [success, unavailable, refused]
-        if diagrams.minimalSets(of: decision.grants, values: [success], allowed: usual)?.sets.first == [] {
+        if strictSets?.sets.first == [] {
             let text = "the stack grants a login without the success of any module that checks it"
             findings.append(StackFinding(.vacuous, entry: nil, text))
         }
@@ -138,6 +162,8 @@ package struct StackProof {
         _ index: Int,
         isInSupport: Bool
     ) throws(DecisionDiagrams.TooLarge) -> StackFinding? {
+        // A module that always ignores the login, such as pam_faildelay, is there for its effect.
+        if let only = entry.onlyAnswer, model.answers[only].outcome == .ignored { return nil }
         if isInSupport {
             guard try diagrams.fixing(decision.grants, success, of: [index]) == .no else { return nil }
             return StackFinding(.overridden, entry: index, "a login in which \(entry.name) succeeds is never granted")
@@ -192,12 +218,13 @@ package struct StackProof {
 
     /// The outages by which no answer counts, if a stack is otherwise decided.
     private func outageFinding() -> [StackFinding] {
-        let usual: Set<Int> = [success, unavailable, refused]
+        let usual = usual
         guard
-            let sets = diagrams.minimalSets(of: decision.undecided, values: [unavailable], allowed: usual)?.sets,
+            let sets = diagrams.minimalSets(of: decision.undecided, values: [unavailable], allowed: { _ in usual })?
+                .sets,
             let first = sets.first, !first.isEmpty
         else { return [] }
-        let names = sets.map { $0.map { model.entries[$0].name }.joined(separator: " and ") }
+        let names = sets.map { $0.map { model.name(of: $0) }.joined(separator: " and ") }
         let text = "no answer counts while \(names.joined(separator: ", or ")) is unavailable"
         return [StackFinding(.undecided, entry: nil, text)]
     }

@@ -14,8 +14,9 @@ extension DecisionDiagrams {
     /// many.
     ///
     /// For `values` of success: a login is granted only if all modules of one of these sets succeed, and each set can be
-    /// enough, if the other modules answer suitably, without a success. `allowed` are the values that are considered at all.
-    package func minimalSets(of node: Node, values: Set<Int>, allowed: Set<Int>? = nil) -> MinimalSets? {
+    /// enough, if the other modules answer suitably, without a success. `allowed` returns the values of a variable that are
+    /// considered at all; nil for all.
+    package func minimalSets(of node: Node, values: Set<Int>, allowed: ((Int) -> Set<Int>)? = nil) -> MinimalSets? {
         var known: [Node: [BitSet]] = [.no: [], .yes: [BitSet()]]
         guard let sets = minimalSets(of: node, values: values, allowed: allowed, known: &known) else { return nil }
         let lists = sets.map(\.members).sorted {
@@ -27,17 +28,18 @@ extension DecisionDiagrams {
     private func minimalSets(
         of node: Node,
         values: Set<Int>,
-        allowed: Set<Int>?,
+        allowed: ((Int) -> Set<Int>)?,
         known: inout [Node: [BitSet]]
     ) -> [BitSet]? {
         if let sets = known[node] { return sets }
         guard let (variable, children) = branch(node) else { return nil }
+        let possible = allowed?(variable)
         var sets: [BitSet] = []
         // Those that need no value of this variable first: they may be parts of those that do.
         for needsValue in [false, true] {
             var seen: Set<Node> = []
             for (value, child) in children.enumerated()
-            where values.contains(value) == needsValue && allowed?.contains(value) ?? true {
+            where values.contains(value) == needsValue && possible?.contains(value) ?? true {
                 guard seen.insert(child).inserted else { continue }
                 guard let inner = minimalSets(of: child, values: values, allowed: allowed, known: &known) else {
                     return nil

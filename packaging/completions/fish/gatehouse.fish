@@ -33,7 +33,7 @@ function __gatehouse_parse_tokens -S
         case 'explain'
             __gatehouse_parse_subcommand 2 'config=' 'D=+' 'realm=' 'user=' 'groups=' 'from=' 'version' 'h/help'
         case 'prove'
-            __gatehouse_parse_subcommand -r 1 'config=' 'D=+' 'pam-dir=' 'login-conf=' 'dot' 'svg' 'diff' 'json' 'sarif' 'accept=' 'version' 'h/help'
+            __gatehouse_parse_subcommand -r 1 'config=' 'D=+' 'pam-dir=' 'pam-conf=' 'login-conf=' 'dot' 'svg' 'diff' 'json' 'sarif' 'accept=' 'version' 'h/help'
         case 'user'
             __gatehouse_parse_subcommand 0 'version' 'h/help'
             switch $unparsed_tokens[1]
@@ -217,6 +217,7 @@ complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_op
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse prove" config' -l 'config' -d 'The configuration. Default: realms.conf in the current folder, or /etc/gatehouse/realms.conf if it is missing.' -rF
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse prove"' -s 'D' -d 'The value of ${name} in the configuration.' -rfka ''
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse prove" pam-dir' -l 'pam-dir' -d 'Prove services of a pam.d folder instead, by name; needs no realms.conf.' -rfa '(__gatehouse_complete_directories)'
+complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse prove" pam-conf' -l 'pam-conf' -d 'Prove services of a pam.conf instead, by name.' -rF
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse prove" login-conf' -l 'login-conf' -d 'Prove the entries of a login.conf instead; needs no realms.conf.' -rF
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse prove" dot' -l 'dot' -d 'Print each stack as a graph in the DOT language.'
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse prove" svg' -l 'svg' -d 'Print the stacks as one picture in SVG.'

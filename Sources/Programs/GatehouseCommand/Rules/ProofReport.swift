@@ -92,19 +92,21 @@ struct ProofReport {
             guard let sets else { return "more than \(MinimalSets.maximumCount) sets of modules" }
             if sets.sets.isEmpty { return "nothing" }
             return sets.sets.map { set in
-                set.isEmpty ? "no success needed" : set.map { model.entries[$0].name }.joined(separator: " and ")
+                set.isEmpty ? "no success needed" : set.map { model.name(of: $0) }.joined(separator: " and ")
             }.joined(separator: ", or ")
         }
-        let grantedBy = text(proof.grantingSets)
+        let grantedBy = text(proof.strictSets)
+        let ignored = model.answers.first { $0.outcome == .ignored }?.name ?? ""
         var (assumptions, opens): ([(text: String, grantedBy: String)], [Finding]) = ([], [])
         // An assumption that changes nothing is left out.
         func note(_ assumption: String, _ sets: MinimalSets?) {
             let sets = text(sets)
             if !sets.utf8.elementsEqual(grantedBy.utf8) { assumptions.append((assumption, sets)) }
         }
+        note("if others give further answers, such as \(ignored)", proof.grantingSets)
         for (name, entries) in proof.modules where proof.canGrant {
             let down = try proof.whileUnavailable(Set(entries))
-            note("while \(name) is unavailable", down.grantingSets)
+            note("while \(name) is unavailable", down.strictSets)
             if let opening = down.opening {
                 let answers = opening.filter { !entries.contains($0.key) }
                 let condition = answers.isEmpty ? "every login" : "if \(model.text(answers))"
@@ -112,7 +114,7 @@ struct ProofReport {
                 let place = model.entries[entries[0]].place
                 opens.append(Finding(subject: subject, kind: "opens", text: message, place: place))
             }
-            note("if \(name) accepts every user", try proof.whileAccepting(Set(entries)))
+            note("if \(name) accepts every user", try proof.whileAccepting(Set(entries), isStrict: true))
         }
         let found = try proof.findings()
         findings += opens

@@ -43,6 +43,11 @@ extension GatehouseOptions {
         )
         var pamDir: String?
         @Option(
+            help: ArgumentHelp("Prove services of a pam.conf instead, by name.", valueName: "file"),
+            completion: .file()
+        )
+        var pamConf: String?
+        @Option(
             help: ArgumentHelp("Prove the entries of a login.conf instead; needs no realms.conf.", valueName: "file"),
             completion: .file()
         )
@@ -65,15 +70,19 @@ extension GatehouseOptions {
             guard [json, sarif, dot, svg].filter(\.self).count < 2 else {
                 throw ValidationError("--json, --sarif, --dot and --svg exclude each other")
             }
-            guard [diff, pamDir != nil, loginConf != nil].filter(\.self).count < 2 else {
-                throw ValidationError("--diff, --pam-dir and --login-conf exclude each other")
+            guard [diff, pamDir != nil, pamConf != nil, loginConf != nil].filter(\.self).count < 2 else {
+                throw ValidationError("--diff, --pam-dir, --pam-conf and --login-conf exclude each other")
             }
-            guard pamDir == nil || !names.isEmpty else {
-                throw ValidationError("--pam-dir needs a service, such as sshd")
+            guard pamDir == nil && pamConf == nil || !names.isEmpty else {
+                throw ValidationError("--pam-dir and --pam-conf need a service, such as sshd")
             }
-            guard !diff || !sarif && accept == nil else {
-                throw ValidationError("--diff compares; it has no --sarif and no --accept")
+            guard !diff || !sarif && !dot && !svg && accept == nil else {
+                throw ValidationError("--diff compares; it has no --sarif, --dot, --svg and --accept")
             }
+            guard options.config == nil || !diff && pamDir == nil && pamConf == nil && loginConf == nil else {
+                throw ValidationError("--config cannot be combined with --diff, --pam-dir, --pam-conf and --login-conf")
+            }
+            guard accept == nil || !dot && !svg else { throw ValidationError("a picture has no findings to --accept") }
         }
 
         func perform(_ kinds: [RealmKind]) async throws {
@@ -118,11 +127,15 @@ extension GatehouseOptions {
         /// The stacks of a pam.d folder or a login.conf; nil if there is none.
         private func unlinkedStacks() throws -> [StackModel]? {
             if let pamDir { return try UnlinkedStacks.services(names, in: pamDir) }
+            if let pamConf { return try UnlinkedStacks.services(names, of: pamConf) }
             return try loginConf.map { try UnlinkedStacks.entries(names, of: $0) }
         }
 
         private func linkedStacks(_ kinds: [RealmKind]) throws -> [StackModel] {
             let realms = try load(options.config, kinds).realms
+            for name in names where !realms.contains(where: { $0.name == name || $0.stack.name == name }) {
+                throw CommandError(.usage, "there is no realm or login context \(name)")
+            }
             return realms.filter { names.isEmpty || names.contains($0.name) || names.contains($0.stack.name) }
                 .map { StackModel($0.stack) }
         }
@@ -224,6 +237,7 @@ extension AccessDifference {
             "address": peer.map(JSONValue.text), "scheme": (user?.scheme).map(JSONValue.text),
             "user": (user?.name).map(JSONValue.text), "realm": (user?.realm).map(JSONValue.text),
             "group": (user?.group).map(JSONValue.text), "answers": (user?.answers).map(JSONValue.text),
+            "condition": (user?.condition).map(JSONValue.text),
             "attribute": user.flatMap { $0.attribute.isEmpty ? nil : .texts($0.attribute) },
             "reason": .text(reason),
         ]

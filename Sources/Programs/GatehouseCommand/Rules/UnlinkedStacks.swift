@@ -9,10 +9,26 @@ internal import RealmKit
 enum UnlinkedStacks {
     /// Returns the `auth` and `account` stacks of services of a pam.d folder.
     static func services(_ names: [String], in folder: String) throws -> [StackModel] {
-        var resolver = PAMResolver { (name) throws(Expansion.UnreadableFile) in
-            try ConfigurationFiles.system.pamFile(name.hasPrefix("/") ? name : "\(folder)/\(name)")
-        }
-        var known: Set<String> = []
+        try stacks(names, PAMResolver { name throws(Expansion.UnreadableFile) in try file(name, in: folder) })
+    }
+
+    /// Returns the `auth` and `account` stacks of services of a pam.conf; the files that it includes are in the folder pam.d
+    /// beside it.
+    static func services(_ names: [String], of path: String) throws -> [StackModel] {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().map(String.init)
+        let includes = (parts + ["pam.d"]).joined(separator: "/")
+        let conf = try Result { () throws(Expansion.UnreadableFile) in try ConfigurationFiles.system.pamFile(path) }
+            .mapError { CommandError(.configuration, "\(path): \($0.reason)") }.get()
+        let resolver = PAMResolver(conf: conf) { name throws(Expansion.UnreadableFile) in try file(name, in: includes) }
+        return try stacks(names, resolver)
+    }
+
+    private static func file(_ name: String, in folder: String) throws(Expansion.UnreadableFile) -> SourceText {
+        try ConfigurationFiles.system.pamFile(name.hasPrefix("/") ? name : "\(folder)/\(name)")
+    }
+
+    private static func stacks(_ names: [String], _ resolver: PAMResolver) throws -> [StackModel] {
+        var (resolver, known): (PAMResolver, Set<String>) = (resolver, [])
         return try names.flatMap { name in
             try [PAMType.auth, .account].map { type -> StackModel in
                 let parsed = resolver.stack(type, of: name)
@@ -38,13 +54,14 @@ enum UnlinkedStacks {
                     hasModule: false
                 )
             }
-            let only = onlyCode(of: module.name)
+            let only = onlyCode(of: module)
             return StackModel.Entry(
                 name: module.name,
                 control: control.text,
                 actions: PAMCode.allCases.map { control[$0] },
                 place: entry.place,
                 onlyAnswer: only.flatMap { PAMCode.allCases.firstIndex(of: $0) },
+                neverSucceeds: StackModel.Entry.neverSucceeds(module.name, module.arguments),
                 level: entry.level
             )
         }
@@ -55,12 +72,13 @@ enum UnlinkedStacks {
 
     /// The code of modules that always return the same one; nil for others.
     ///
-    /// pam_faillock is not one of them: libpam counts failures in it.
-    private static func onlyCode(of module: String) -> PAMCode? {
-        switch module {
-        case "pam_permit": .success
-        case "pam_deny": .authErr
-        case "pam_warn", "pam_faildelay": .ignore
+    /// Only by the exact name: without `.so`, or in another folder, it is another module, or a missing one. pam_faillock is not
+    /// one of them: libpam counts failures in it.
+    private static func onlyCode(of module: PAMModule) -> PAMCode? {
+        switch module.path {
+        case "pam_permit.so": .success
+        case "pam_deny.so": .authErr
+        case "pam_warn.so", "pam_faildelay.so": .ignore
         default: nil
         }
     }
