@@ -28,6 +28,12 @@ package enum FilePath {
         return false
     }
 
+    /// Returns a path relative to a folder if it begins with the folder, otherwise the path; no file is looked at.
+    package static func relative(_ path: Substring, to folder: String) -> String {
+        guard path.utf8.starts(with: "\(folder)/".utf8) else { return String(path) }
+        return String(path[path.utf8.index(path.startIndex, offsetBy: folder.utf8.count + 1)...])
+    }
+
     /// Returns the path with links resolved.
     package static func resolve(_ path: String) throws(SystemError) -> String {
         guard let resolved = unsafe realpath(path, nil) else { throw .last }

@@ -9,21 +9,11 @@ package struct AccessModel: Sendable {
     let realms: [String: BoundRealm]
     /// True if a request for a host without a rule is denied, because a proxy asks about it.
     let deniesUncovered: Bool
-    /// The folder of the configuration, which its relative paths begin with.
-    private let folder: String
 
-    package init(_ rules: ProtectionRules, realms: [BoundRealm], isBehindProxy: Bool, folder: String = "") {
-        (self.rules, self.folder) = (rules, folder)
+    package init(_ rules: ProtectionRules, realms: [BoundRealm], isBehindProxy: Bool) {
+        self.rules = rules
         self.realms = Dictionary(realms.map { ($0.name, $0) }) { first, _ in first }
         deniesUncovered = isBehindProxy
-    }
-
-    /// Returns paths of settings relative to the folder of the configuration, if they are in it.
-    package func relative(_ paths: [String]) -> [String] {
-        paths.map { path in
-            let isBelow = !folder.isEmpty && path.utf8.starts(with: "\(folder)/".utf8)
-            return isBelow ? String(decoding: path.utf8.dropFirst(folder.utf8.count + 1), as: UTF8.self) : path
-        }
     }
 
     /// A request, up to the address of its client.

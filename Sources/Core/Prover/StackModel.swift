@@ -26,7 +26,7 @@ package struct StackModel: Sendable {
         /// The place in the file; empty if it is not known.
         package let place: String
         /// The action for each answer.
-        package let actions: [Action]
+        package fileprivate(set) var actions: [Action]
         /// The number of the only answer that the module can give; nil if it can give any.
         package let onlyAnswer: Int?
         /// True for a module that refuses or ignores each login, such as pam_nologin.
@@ -63,7 +63,7 @@ package struct StackModel: Sendable {
     }
 
     package let name: String
-    package let entries: [Entry]
+    package private(set) var entries: [Entry]
     package let answers: [Answer]
     /// The entries that decide whether a user who has been authenticated may log in, such as PAM's `account` lines.
     let accountEntries: Range<Int>
@@ -126,15 +126,9 @@ package struct StackModel: Sendable {
     }
 
     private func replacing(entry index: Int, actions: [Action]) -> StackModel {
-        var changed = entries
-        let entry = changed[index]
-        changed[index] = Entry(name: entry.name, control: entry.control, actions: actions, level: entry.level)
-        return StackModel(self, changed)
-    }
-
-    private init(_ model: StackModel, _ changed: [Entry]) {
-        (name, entries, answers, stack) = (model.name, changed, model.answers, model.stack)
-        (accountEntries, hasCommit) = (model.accountEntries, model.hasCommit)
+        var model = self
+        model.entries[index].actions = actions
+        return model
     }
 }
 

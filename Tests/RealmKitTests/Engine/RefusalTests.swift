@@ -72,6 +72,17 @@ struct RefusalTests {
         #expect(reason.utf8.count > 500 && reason.utf8.count < 550, "\(reason)")
     }
 
+    @Test func `the log has no answers of a login that the client ended`() async throws {
+        let held = ScriptedModule(.hold())
+        let stack = stack(.required(ScriptedModule()), .required(held))
+        let task = Task { try await stack.login() }
+        await held.untilCalled()
+        task.cancel()
+        let reason = LogText.reason(try await task.value)
+        #expect(reason.hasPrefix(" unavailable module=1 phase=login "), "\(reason)")
+        #expect(!reason.contains("answers"), "\(reason)")
+    }
+
     @Test func `a required module that throws in its commit fails the login, and all reached modules are aborted`()
         async throws
     {

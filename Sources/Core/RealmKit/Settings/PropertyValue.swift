@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Files
+
 /// A value of the kind that its ``Property`` declares.
 public enum PropertyValue: Sendable {
     /// A text, a path, or one of the words of a choice.
@@ -103,17 +105,12 @@ extension [String: PropertyValue] {
         sorted { $0.key < $1.key }.flatMap { name, value in
             let text = value.configurationText
             switch schema[name]?.kind {
-            case .path: return [name, Self.relative(text[...], to: folder)]
+            case .path: return [name, FilePath.relative(text[...], to: folder)]
             case .location(let scheme) where text.utf8.starts(with: "\(scheme):".utf8):
                 let start = text.utf8.index(text.startIndex, offsetBy: scheme.utf8.count + 1)
-                return [name, text[..<start] + Self.relative(text[start...], to: folder)]
+                return [name, text[..<start] + FilePath.relative(text[start...], to: folder)]
             default: return [name, text]
             }
         }
-    }
-
-    private static func relative(_ path: Substring, to folder: String) -> String {
-        let isBelow = path.utf8.starts(with: "\(folder)/".utf8)
-        return String(isBelow ? path[path.utf8.index(path.startIndex, offsetBy: folder.utf8.count + 1)...] : path)
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CommandSupport
+internal import LoginConf
 internal import RealmKit
 
 /// The users of a directory or a database, for `gatehouse init`: the properties of their realm.
@@ -55,7 +56,7 @@ struct ServerUsers {
             }
         let lines =
             [("class", kind.className)]
-            + properties.map { ($0.name, $0.values.map(Self.quoted).joined(separator: " ")) }
+            + properties.map { ($0.name, $0.values.map(RealmsConf.quoted).joined(separator: " ")) }
             + (secret.map { [(kind.secretProperty, $0)] } ?? [])
         let width = lines.map(\.0.count).max() ?? 0
         let statements = lines.map { name, value in
@@ -63,11 +64,6 @@ struct ServerUsers {
         }
         return (["login \(kind.context) { \(kind.module) required; }", "realm people {"] + statements + ["}"])
             .joined(separator: "\n")
-    }
-
-    private static func quoted(_ value: String) -> String {
-        // By scalars: a combining mark makes one character with the sign before it.
-        "\"" + value.unicodeScalars.map { ["\\": "\\\\", "\"": "\\\""][$0] ?? String($0) }.joined() + "\""
     }
 
     /// Returns whether the connection to a directory leaves this machine without TLS, as `LDAPRealm` decides.

@@ -45,10 +45,10 @@ struct ProofReport {
         }
         let used = Set(chosen.flatMap(\.realms))
         let realms = configuration.realms.filter { realm in
-            names.isEmpty || names.contains(realm.name) || names.contains(realm.stack.name) || used.contains(realm.name)
+            names.isEmpty || realm.isMeant(by: names) || used.contains(realm.name)
         }
         for name in names where chosen.allSatisfy({ $0.path != name && $0.target != name }) {
-            guard !realms.contains(where: { $0.name == name || $0.stack.name == name }) else { continue }
+            guard !realms.contains(where: { $0.isMeant(by: [name]) }) else { continue }
             throw CommandError(.usage, "there is no realm, login context or rule \(name)")
         }
         for realm in realms {
@@ -56,10 +56,10 @@ struct ProofReport {
             add(StackModel(realm.stack), of: realm.name, title: title)
         }
         let granting = Dictionary(proofs.map { ($0.subject, $0) }) { first, _ in first }
+        let naming = realms.filter { $0.isUsed(by: .certificate) }.map(\.name)
         for rule in chosen {
-            let used = configuration.realms.filter { $0.isUsed(by: .certificate) }.map(\.name)
             let sets = rule.realms.map { name in
-                let isUsed = !rule.schemes.contains(.certificate) || used.contains(name)
+                let isUsed = !rule.schemes.contains(.certificate) || naming.contains(name)
                 return "realm \(name)\(isUsed ? "" : ", not by certificate"): \(granting[name]?.grantedBy ?? "nothing")"
             }
             rules.append((rule, sets))

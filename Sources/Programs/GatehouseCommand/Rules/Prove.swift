@@ -4,6 +4,7 @@ internal import AccessControl
 internal import ArgumentParser
 internal import Bytes
 internal import CommandSupport
+internal import Files
 internal import Glibc
 internal import LoginConf
 internal import Prover
@@ -133,15 +134,14 @@ extension GatehouseOptions {
 
         private func linkedStacks(_ kinds: [RealmKind]) throws -> [StackModel] {
             let realms = try load(options.config, kinds).realms
-            for name in names where !realms.contains(where: { $0.name == name || $0.stack.name == name }) {
+            for name in names where !realms.contains(where: { $0.isMeant(by: [name]) }) {
                 throw CommandError(.usage, "there is no realm or login context \(name)")
             }
-            return realms.filter { names.isEmpty || names.contains($0.name) || names.contains($0.stack.name) }
-                .map { StackModel($0.stack) }
+            return realms.filter { names.isEmpty || $0.isMeant(by: names) }.map { StackModel($0.stack) }
         }
 
         private func printPicture(_ stacks: [StackModel]) throws {
-            guard !stacks.isEmpty else { throw CommandError(.usage, "there is no realm or login context of that name") }
+            guard !stacks.isEmpty else { throw CommandError(.usage, "there is no realm and no login context") }
             do {
                 let picture = try svg ? StackModel.svg(of: stacks) : stacks.map { try $0.dot }.joined(separator: "\n")
                 GatehouseCommand.print(Printable.text(picture))
@@ -161,8 +161,8 @@ extension GatehouseOptions {
 
         private func compare(_ kinds: [RealmKind]) throws {
             let configurations = try names.map { try load($0, kinds) }
-            let models = configurations.map { AccessModel($0) }
-            let settings = zip(configurations, models).map { $0.server.decidingSettings(in: $1) }
+            let models = configurations.map { AccessModel(rules: $0.rules, server: $0.server, realms: $0.realms) }
+            let settings = configurations.map { $0.server.decidingSettings(in: $0.folder) }
             let changed = zip(settings[0], settings[1]).filter { $0.values != $1.values }.map {
                 "the setting \($0.0.name)"
             }
@@ -173,6 +173,11 @@ extension GatehouseOptions {
     }
 }
 
+extension BoundRealm {
+    /// True if one of the names is that of the realm or of its login context.
+    func isMeant(by names: [String]) -> Bool { names.contains(name) || names.contains(stack.name) }
+}
+
 /// The end of a comparison, whose result is the exit status.
 struct ComparisonEnd: Error {
     let result: AccessComparison.Result
@@ -180,28 +185,22 @@ struct ComparisonEnd: Error {
 
 extension ServerSettings {
     /// The settings that decide about requests, and that a proof does not know; those without a value are empty.
-    fileprivate func decidingSettings(in model: AccessModel) -> [(name: String, values: [String])] {
-        let files = [tls.clientAuthorityFile?.value].compactMap(\.self)
+    ///
+    /// Files are relative to the folder of the configuration.
+    fileprivate func decidingSettings(in folder: String) -> [(name: String, values: [String])] {
+        func relative(_ files: [Located<String>]) -> [String] {
+            files.map { FilePath.relative($0.value[...], to: folder) }
+        }
         return [
             ("trusted-proxies", trustedProxies.map(\.description)), ("forwarded-host", ["\(trustsForwardedHost)"]),
-            ("client-certificates", [tls.clientCertificates.rawValue]), ("client-ca", model.relative(files)),
-            ("client-crl", model.relative(tls.clientRevocationFiles.map(\.value))),
+            ("client-certificates", [tls.clientCertificates.rawValue]),
+            ("client-ca", relative([tls.clientAuthorityFile].compactMap(\.self))),
+            ("client-crl", relative(tls.clientRevocationFiles)),
             ("client-depth", ["\(tls.clientDepth)"]),
             ("sign-in", signIn.realms + [signIn.whenUnavailable?.rawValue ?? "", signIn.prefix]),
             ("sign-in", (signIn.host.map { [$0] } ?? []).map(\.description) + signIn.returnTo.map(\.description)),
             ("realm-api", realmAPI.map { ["\($0)"] } ?? []),
         ]
-    }
-}
-
-extension AccessModel {
-    init(_ configuration: Configuration) {
-        self.init(
-            ProtectionRules(configuration.rules, preflightHosts: configuration.server.preflightHosts),
-            realms: configuration.realms,
-            isBehindProxy: !configuration.server.trustedProxies.isEmpty,
-            folder: configuration.folder
-        )
     }
 }
 

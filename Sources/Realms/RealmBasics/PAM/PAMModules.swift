@@ -69,6 +69,13 @@ final class ModuleFileReader: Sendable {
 
     init(_ module: String) { (self.module, queue) = (module, DispatchQueue(label: "\(module): reader")) }
 
+    /// Returns the content of a file of at most 1 MiB.
+    static func contents(of path: String) throws(FileFault) -> [UInt8] {
+        try Result { () throws(UnreadableFile) in
+            try FileContents(path, as: .users, limit: 1 << 20, mayGrow: true).bytes
+        }.mapError { FileFault(path, unreadable: $0) }.get()
+    }
+
     /// The number of logins that wait.
     var waitingCount: Int { waiting.withLock { $0 } }
 
@@ -120,7 +127,6 @@ private struct PAMNologin: LoginModule {
 private struct PAMListfile: LoginModule {
     static let moduleNames = ["pam_listfile"]
     static let options = PAMArguments.options
-    private static let maximumSize = 1 << 20
 
     private let realm: any Realm
     private let item: String
@@ -149,12 +155,10 @@ private struct PAMListfile: LoginModule {
 
     func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
         let content = try await reader.run { [file] in
-            Result { () throws(UnreadableFile) in
-                try FileContents(file, as: .users, limit: Self.maximumSize, mayGrow: true).bytes
-            }
+            Result { () throws(FileFault) in try ModuleFileReader.contents(of: file) }
         }
         do throws(FileFault) {
-            let found = try await isListed(attempt, in: content.mapError { FileFault(file, unreadable: $0) }.get())
+            let found = try await isListed(attempt, in: content.get())
             return found == allows ? attempt.commit(only: []) : .failed(.wrongCredentials)
         } catch {
             guard succeedsOnError else { throw .internalError("pam_listfile: \(error)") }

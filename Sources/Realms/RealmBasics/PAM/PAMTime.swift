@@ -41,9 +41,7 @@ struct PAMTime: LoginModule {
     }
 
     private func rules() throws(FileFault) -> PAMTimeRules {
-        let bytes = try Result { () throws(UnreadableFile) in
-            try FileContents(path, as: .users, limit: 1 << 20, mayGrow: true).bytes
-        }.mapError { FileFault(path, unreadable: $0) }.get()
+        let bytes = try ModuleFileReader.contents(of: path)
         do throws(PAMTimeRules.BadLine) {
             return try PAMTimeRules(String(decoding: bytes, as: UTF8.self))
         } catch {

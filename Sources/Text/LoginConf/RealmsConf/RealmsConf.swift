@@ -21,6 +21,12 @@ public enum RealmsConf {
     /// The statement of a `login` block whose modules are in a file of PAM.
     package static let pamFile = "pam-file"
 
+    /// Returns a word in double quotes.
+    package static func quoted(_ word: String) -> String {
+        // By scalars: a combining mark makes one character with the sign before it.
+        "\"" + word.unicodeScalars.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined() + "\""
+    }
+
     /// Parses a realms.conf into statements, which the caller interprets.
     public static func parse(_ text: SourceText) -> Parsed<[Statement]> {
         if let fault = text.validationError() { return Parsed(partial: [], diagnostics: [fault]) }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AccessControl
+package import AccessControl
 internal import LoginConf
-internal import Prover
-internal import RealmKit
+package import Prover
+package import RealmKit
 
 /// Reads `assert` statements, and reports those that do not hold for the rules and realms of the configuration.
 ///
@@ -55,5 +55,16 @@ struct AssertionReader {
 
     private func report(_ message: String, _ statement: Statement, hint: String? = nil) {
         builder.error(at: statement.keyword.range, message, hint: hint)
+    }
+}
+
+extension AccessModel {
+    /// Creates the model of a configuration.
+    package init(rules: [ProtectRule], server: ServerSettings, realms: [BoundRealm]) {
+        self.init(
+            ProtectionRules(rules, preflightHosts: server.preflightHosts),
+            realms: realms,
+            isBehindProxy: !server.trustedProxies.isEmpty
+        )
     }
 }

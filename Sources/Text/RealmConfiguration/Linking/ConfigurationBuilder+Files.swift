@@ -185,11 +185,8 @@ enum RelativePath {
 }
 
 extension Configuration {
-    /// The folder that relative paths of the configuration begin with; empty for the current folder.
-    package var folder: String {
-        let folder = RelativePath.folder(of: file)
-        return folder == "." ? "" : folder
-    }
+    /// The folder that relative paths of the configuration begin with; `.` for the current folder.
+    package var folder: String { RelativePath.folder(of: file) }
 }
 
 /// Paths that a shell would expand, and that this program takes as they are.

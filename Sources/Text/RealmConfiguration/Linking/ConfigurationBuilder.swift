@@ -77,11 +77,7 @@ struct ConfigurationBuilder {
         if !assertions.isEmpty, realms.count == block.all("realm").count,
             !log.diagnostics.contains(where: { $0.severity == .error })
         {
-            let model = AccessModel(
-                ProtectionRules(rules, preflightHosts: server.preflightHosts),
-                realms: realms,
-                isBehindProxy: !server.trustedProxies.isEmpty
-            )
+            let model = AccessModel(rules: rules, server: server, realms: realms)
             AssertionReader(builder: builder, model: model, realms: realms).check(assertions)
         }
         checkFiles(stateFolder: isFile || !server.stateFolder.isDefault ? server.stateFolder : nil)

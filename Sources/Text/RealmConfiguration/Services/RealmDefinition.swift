@@ -104,13 +104,14 @@ extension [RealmDefinition] {
                 lines.append("    \(Self.word(name)) \(words.map(Self.word).joined(separator: " "));")
             }
             let hasContext = realm.properties.contains { $0.name == "jaas-context" }
-            let standard = hasContext ? nil : kind?.modules.first?.names.first.map { ["\(Self.quoted($0)) required"] }
+            let standard =
+                hasContext ? nil : kind?.modules.first?.names.first.map { ["\(RealmsConf.quoted($0)) required"] }
             guard let modules = realm.modules ?? standard else {
                 lines.append("}")
                 continue
             }
             // No realm can be called `other`, the context of all realms that have none.
-            let context = Self.quoted("stack of \(realm.name)")
+            let context = RealmsConf.quoted("stack of \(realm.name)")
             lines += ["    jaas-context \(context);", "}", "login \(context) {"]
             for module in modules { lines += ["    \(module)", "    ;"] }
             lines.append("}")
@@ -122,11 +123,7 @@ extension [RealmDefinition] {
         let isPlain = text.utf8.allSatisfy { byte in
             (0x61...0x7A).contains(byte | 0x20) || (0x2D...0x39).contains(byte) || byte == UInt8(ascii: "_")
         }
-        return isPlain && !text.isEmpty ? text : quoted(text)
-    }
-
-    private static func quoted(_ text: String) -> String {
-        "\"" + text.unicodeScalars.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined() + "\""
+        return isPlain && !text.isEmpty ? text : RealmsConf.quoted(text)
     }
 }
 
